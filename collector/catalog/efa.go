@@ -1,0 +1,8 @@
+package catalog
+
+var efa = Page{
+	Driver:        "efa",
+	Bound:         []string{"efa"},
+	ConstantState: true,
+	ConstantRate:  true,
+}

@@ -1,0 +1,6 @@
+package catalog
+
+var ena = Page{
+	Driver: "ena",
+	Bound:  []string{"ena"},
+}

@@ -1,0 +1,6 @@
+package catalog
+
+var erdma = Page{
+	Driver: "erdma",
+	Bound:  []string{"erdma"},
+}

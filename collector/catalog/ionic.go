@@ -1,0 +1,6 @@
+package catalog
+
+var ionic = Page{
+	Driver: "ionic",
+	Bound:  []string{"ionic"},
+}

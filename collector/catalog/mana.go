@@ -1,0 +1,7 @@
+package catalog
+
+var mana = Page{
+	Driver:        "mana",
+	Bound:         []string{"mana"},
+	ConstantState: true,
+}

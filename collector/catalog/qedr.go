@@ -1,0 +1,6 @@
+package catalog
+
+var qedr = Page{
+	Driver: "qedr",
+	Bound:  []string{"qede"},
+}

@@ -1,0 +1,6 @@
+package catalog
+
+var rxe = Page{
+	Driver:       "rxe",
+	ConstantRate: true,
+}

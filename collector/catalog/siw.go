@@ -1,0 +1,6 @@
+package catalog
+
+var siw = Page{
+	Driver:       "siw",
+	ConstantRate: true,
+}
