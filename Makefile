@@ -1,0 +1,84 @@
+# Everything that is done with this repository. Go is all that build, run,
+# demo, test, golden, fuzz, bench and cover need; lint fetches its linter as a
+# Go module, and test-vm needs QEMU (see test/vm).
+
+BINARY  := build/rdmawatch
+DEMO    ?= fixtures/nodes/cx6dx-mlx5-roce-5.15
+FUZZTIME ?= 30s
+# Percent of collector/... that its own tests must run. Go counts statements,
+# of which well formatted code has one to the line.
+COVER_FLOOR ?= 85
+
+GO ?= go
+# The version is read from git where there is a checkout of it. The date is the
+# commit's and no user is named, so that a commit always gives the same binary.
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+BRANCH   ?= $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
+DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
+
+V := github.com/prometheus/common/version
+LDFLAGS = -s -w -X $(V).Version=$(VERSION) -X $(V).Revision=$(REVISION) \
+	-X $(V).Branch=$(BRANCH) -X $(V).BuildDate=$(DATE)
+
+# The race detector needs cgo: a C compiler with the headers of a C library.
+RACE = $(shell printf '\043include <pthread.h>\n' | \
+	$$($(GO) env CC) -E -x c - >/dev/null 2>&1 && echo -race)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## the static binary, build/rdmawatch
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/rdmawatch
+
+.PHONY: run
+run: ## serve this machine's NICs on :10055 (ARGS='--log.level=debug')
+	$(GO) run -buildvcs=false ./cmd/rdmawatch serve $(ARGS)
+
+.PHONY: demo
+demo: ## serve a simulated node on :10055, no NIC needed (DEMO=fixtures/nodes/...)
+	@echo 'SIMULATED: the numbers come from the files in $(DEMO), not from this machine.'
+	@echo 'Once it listens: http://localhost:10055/metrics. Ctrl-C ends it.'
+	$(GO) run -buildvcs=false ./cmd/rdmawatch serve --replay $(DEMO) $(ARGS)
+
+.PHONY: test
+test: ## all tests that need nothing but Go
+	@[ -n '$(RACE)' ] || echo 'No C compiler with headers: without the race detector.'
+	$(GO) test $(RACE) -shuffle=on ./...
+
+.PHONY: cover
+cover: ## how much of collector/... its tests run, with a floor (COVER_FLOOR=85)
+	@mkdir -p build
+	$(GO) test -coverprofile=build/cover.out -coverpkg=./collector/... ./collector/...
+	@$(GO) tool cover -func=build/cover.out | awk -v floor=$(COVER_FLOOR) '\
+		/^total:/ { got = $$NF + 0 } \
+		END { printf "coverage of collector/...: %s%%, floor %s%%\n", got, floor; exit got < floor }'
+
+.PHONY: fuzz
+fuzz: ## every fuzz target in turn (FUZZTIME=30s each)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$target in $$pkg, $(FUZZTIME)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: golden
+golden: ## write the generated files anew; read the difference before you commit it
+	$(GO) test -run Golden $$(grep -rl --include='*_test.go' 'flag\.Bool("update"' . | xargs -r -n 1 dirname | sort -u) -update
+
+.PHONY: lint
+lint: ## golangci-lint with .golangci.yml, of the version in tools/go.mod
+	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+
+.PHONY: test-vm
+test-vm: build ## the binary against a real kernel with soft-RoCE, in QEMU
+	test/vm/run.sh
