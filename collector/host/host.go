@@ -1,0 +1,285 @@
+// Package host is the one door to the machine: sysfs, procfs, ethtool and
+// netlink. Everything else asks it. It reads only, bounds every read in size,
+// and never leaves the trees it was given: a link that points outside is
+// refused. Time limits are the caller's, since a read that hangs in the kernel
+// cannot be broken off.
+//
+// The same door opens on a fixture: a directory that holds what a machine
+// answered (see fixtures/README.md).
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxValue bounds what is read of one attribute file. The kernel gives at most
+// a page; only AER statistics and long strings come near a kilobyte.
+const MaxValue = 4096
+
+// Config says where the machine is.
+type Config struct {
+	// Sysfs is the mount point of sysfs, "/sys" on the machine itself.
+	Sysfs string
+	// Replay is a fixture directory to read instead of the machine. Nothing of
+	// the real machine is then touched: sysfs, ethtool and netlink all come
+	// from below it.
+	Replay string
+	// MaxOpen limits the descriptors kept open between readings. 0 means half
+	// of the process's limit.
+	MaxOpen int
+	// Trace, if set, is told of everything that is opened or asked for, before
+	// it happens.
+	Trace func(what string)
+}
+
+// Host is an open machine or fixture. Its methods may be used concurrently.
+type Host struct {
+	sys     *os.Root
+	sysPath string
+	replay  *os.Root // nil on a real machine
+	trace   func(string)
+	open    atomic.Int64
+	maxOpen int64
+}
+
+// New opens a machine or a fixture. Its error tells which directory is missing
+// and which flag sets it.
+func New(c Config) (*Host, error) {
+	h := &Host{trace: c.Trace, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs}
+	if h.trace == nil {
+		h.trace = func(string) {}
+	}
+	if h.maxOpen == 0 {
+		h.maxOpen = descriptorLimit() / 2
+	}
+	if c.Replay != "" {
+		replay, err := os.OpenRoot(c.Replay)
+		if err != nil {
+			return nil, fmt.Errorf("opening the fixture given by --replay: %w", err)
+		}
+		h.replay = replay
+		h.sysPath = path.Join(c.Replay, "sys")
+	}
+	sys, err := os.OpenRoot(h.sysPath)
+	if err != nil {
+		return nil, fmt.Errorf("opening sysfs (is it mounted there? see --path.sysfs): %w", err)
+	}
+	h.sys = sys
+	return h, nil
+}
+
+// Close releases the machine. Files and directories opened through it stay
+// usable until they are closed themselves.
+func (h *Host) Close() {
+	h.sys.Close()
+	if h.replay != nil {
+		h.replay.Close()
+	}
+}
+
+// Replay reports whether this is a fixture.
+func (h *Host) Replay() bool { return h.replay != nil }
+
+func descriptorLimit() int64 {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil || r.Cur > 1<<20 {
+		return 1 << 20
+	}
+	return int64(r.Cur)
+}
+
+// Door is one reader's way into the host: it counts what the reader asked for.
+// A Door belongs to one goroutine.
+type Door struct {
+	host   *Host
+	Reads  uint64            // files read, ioctls and netlink requests made
+	Errors map[string]uint64 // failed ones, by ErrorName
+}
+
+// Door opens a new way in.
+func (h *Host) Door() *Door { return &Door{host: h, Errors: map[string]uint64{}} }
+
+// Replay reports whether behind the door is a fixture.
+func (d *Door) Replay() bool { return d.host.Replay() }
+
+// count books a read and its outcome.
+func (d *Door) count(err error) error {
+	d.Reads++
+	if err != nil {
+		d.Errors[ErrorName(err)]++
+	}
+	return err
+}
+
+// Read returns the text of a small sysfs file without its final newline. The
+// path is relative to the mount point of sysfs.
+func (d *Door) Read(name string) (string, error) {
+	return d.readText(d.host.sys, name, MaxValue)
+}
+
+// ReadLong is Read for files of up to limit bytes; a longer file is cut.
+func (d *Door) ReadLong(name string, limit int) (string, error) {
+	return d.readText(d.host.sys, name, limit)
+}
+
+func (d *Door) readText(root *os.Root, name string, limit int) (string, error) {
+	d.host.trace(name)
+	f, err := root.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return "", d.count(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)))
+	if err == nil {
+		err = d.host.fixtureError(text)
+	}
+	if d.count(err) != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	return strings.TrimSuffix(string(text), "\n"), nil
+}
+
+// fixtureError turns the text errno:NAME, which stands in fixtures for a file
+// that could not be read, into that error.
+func (h *Host) fixtureError(text []byte) error {
+	const mark = "errno:"
+	if h.replay == nil || len(text) <= len(mark) || string(text[:len(mark)]) != mark {
+		return nil
+	}
+	name := strings.TrimSpace(string(text[len(mark):]))
+	for _, e := range fixtureErrnos {
+		if unix.ErrnoName(e) == name {
+			return e
+		}
+	}
+	return fmt.Errorf("fixture names an unknown error %q", name)
+}
+
+var fixtureErrnos = [...]syscall.Errno{
+	unix.EINVAL, unix.ENOENT, unix.EIO, unix.ENODEV, unix.EACCES, unix.EPERM, unix.EOPNOTSUPP, unix.ENXIO, unix.EBUSY, unix.ETIMEDOUT,
+}
+
+// List returns the names in a sysfs directory, sorted. A directory that does
+// not exist gives an error that errors.Is fs.ErrNotExist.
+func (d *Door) List(name string) ([]string, error) {
+	return d.list(d.host.sys, name)
+}
+
+func (d *Door) list(root *os.Root, name string) ([]string, error) {
+	d.host.trace(name)
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, d.count(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if d.count(err) != nil {
+		return nil, fmt.Errorf("listing %s: %w", name, err)
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// Exists reports whether a sysfs path exists, following links.
+func (d *Door) Exists(name string) bool {
+	d.host.trace(name)
+	_, err := d.host.sys.Stat(name)
+	return err == nil
+}
+
+// maxLinks is how many links Resolve follows, as the kernel does.
+const maxLinks = 40
+
+// Resolve returns the path that name leads to when all links are followed,
+// relative to the mount point of sysfs. A link out of sysfs is refused.
+func (d *Door) Resolve(name string) (string, error) {
+	d.host.trace(name)
+	done, links := "", 0
+	todo := strings.Split(path.Clean(name), "/")
+	for len(todo) > 0 {
+		part := todo[0]
+		todo = todo[1:]
+		if part == ".." {
+			if done == "" {
+				return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+			}
+			done = strings.TrimPrefix(path.Dir("/"+done), "/")
+			continue
+		}
+		next := path.Join(done, part)
+		target, err := d.host.sys.Readlink(next)
+		switch {
+		case errors.Is(err, unix.EINVAL): // not a link
+			done = next
+		case err != nil:
+			return "", fmt.Errorf("resolving %s: %w", name, err)
+		case path.IsAbs(target):
+			return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+		default:
+			if links++; links > maxLinks {
+				return "", fmt.Errorf("resolving %s: %w", name, unix.ELOOP)
+			}
+			todo = append(strings.Split(path.Clean(target), "/"), todo...)
+		}
+	}
+	return done, nil
+}
+
+// ErrOutside is the error for a link that leaves the tree.
+var ErrOutside = errors.New("link points outside the tree")
+
+// ErrorName is a short name of an error for a label: the errno's own name
+// where there is one.
+func ErrorName(err error) string {
+	var errno syscall.Errno
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &errno):
+		if name := unix.ErrnoName(errno); name != "" {
+			return name
+		}
+		return "errno"
+	case errors.Is(err, ErrNotNumber):
+		return "not_a_number"
+	case errors.Is(err, fs.ErrNotExist):
+		return "ENOENT"
+	case errors.Is(err, ErrOutside):
+		return "outside_tree"
+	}
+	return "other"
+}
+
+// NotOffered reports whether err is how a kernel says that the device or
+// driver does not have what was asked for. That is no fault: the value is
+// absent.
+func NotOffered(err error) bool {
+	for _, e := range [...]error{unix.EINVAL, unix.ENOENT, unix.EOPNOTSUPP, fs.ErrNotExist, ErrNotNumber} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Gone reports whether err is how a kernel says that the device has been taken
+// away while it was read.
+func Gone(err error) bool {
+	return errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENXIO)
+}
+
+// Denied reports whether err is for want of a privilege.
+func Denied(err error) bool {
+	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)
+}
