@@ -61,7 +61,8 @@ cover: ## how much of collector/... its tests run, with a floor (COVER_FLOOR=85)
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn (FUZZTIME=30s each)
 	@set -e; for pkg in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+		listed=$$($(GO) test -list '^Fuzz' $$pkg); \
+		for target in $$(echo "$$listed" | sed -n '/^Fuzz/p'); do \
 			echo "== $$target in $$pkg, $(FUZZTIME)"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
