@@ -60,7 +60,7 @@ cover: ## how much of collector/... its tests run, with a floor (COVER_FLOOR=85)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn (FUZZTIME=30s each)
-	@set -e; for pkg in $$($(GO) list ./...); do \
+	@set -e; packages=$$($(GO) list ./...); for pkg in $$packages; do \
 		listed=$$($(GO) test -list '^Fuzz' $$pkg); \
 		for target in $$(echo "$$listed" | sed -n '/^Fuzz/p'); do \
 			echo "== $$target in $$pkg, $(FUZZTIME)"; \
