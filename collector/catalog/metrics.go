@@ -25,6 +25,10 @@ func Metrics() []*Metric {
 		&transmittedTransportPackets,
 		&receiveDropPackets,
 		&transmitDropPackets,
+		&clearToSendReceivedBytes,
+		&clearToSendTransmittedBytes,
+		&clearToSendReceivedPackets,
+		&clearToSendTransmittedPackets,
 		&requestsReceived,
 		&requestsSent,
 		&readResponsesReceived,
@@ -147,6 +151,8 @@ func Metrics() []*Metric {
 		&globalPauseTransitions,
 		&macPauseReceived,
 		&macPauseSent,
+		&macControlReceived,
+		&macControlSent,
 		&pauseStorms,
 		&pauseEnabled,
 		&cosReceivedBytes,
@@ -162,6 +168,7 @@ func Metrics() []*Metric {
 		&allowanceExceeded,
 		&srdPackets,
 		&srdUtilisation,
+		&trackableConnections,
 		&pcieStalledRatio,
 		&pcieStalledSeconds,
 		&pcieBufferOverflow,
@@ -213,7 +220,6 @@ func Metrics() []*Metric {
 		&CollectorReads,
 		&CollectorReadErrors,
 		&CollectorSkipped,
-		&DuplicateSeries,
 	}
 }
 
@@ -225,27 +231,31 @@ const (
 
 // RDMA traffic of the function. Header accounting differs between vendors by a few percent; compare a port with itself.
 var (
-	receivedBytes               = Metric{"rdma_received_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA data received by this function, in the accounting of its driver.", shared}
-	transmittedBytes            = Metric{"rdma_transmitted_bytes_total", Counter, Port, Requester, InBytes, nil, "RDMA data sent by this function, in the accounting of its driver.", shared}
-	receivedPackets             = Metric{"rdma_received_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received by this function.", shared}
-	transmittedPackets          = Metric{"rdma_transmitted_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets sent by this function.", shared}
-	receivedUnicastPackets      = Metric{"rdma_received_unicast_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA unicast packets received by this function.", shared}
-	transmittedUnicastPackets   = Metric{"rdma_transmitted_unicast_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA unicast packets sent by this function.", shared}
-	receivedMulticastPackets    = Metric{"rdma_received_multicast_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA multicast packets received by this function.", shared}
-	transmittedMulticastPackets = Metric{"rdma_transmitted_multicast_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA multicast packets sent by this function.", shared}
-	transmittedBroadcastPackets = Metric{"rdma_transmitted_broadcast_packets_total", Counter, Port, Requester, InPackets, nil, "Broadcast packets sent by this function.", shared}
-	receivedMulticastBytes      = Metric{"rdma_received_multicast_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA multicast data received by this function.", shared}
-	transmittedMulticastBytes   = Metric{"rdma_transmitted_multicast_bytes_total", Counter, Port, Requester, InBytes, nil, "RDMA multicast data sent by this function.", shared}
-	receivedGoodBytes           = Metric{"rdma_received_good_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA data received without error by this function.", shared}
-	receivedGoodPackets         = Metric{"rdma_received_good_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received without error by this function.", shared}
-	receivedErrorPackets        = Metric{"rdma_received_error_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received with an error and not delivered.", shared}
-	receivedDiscardPackets      = Metric{"rdma_received_discard_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received intact and dropped by this function.", shared}
-	transmittedErrorPackets     = Metric{"rdma_transmitted_error_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets that this function failed to send.", shared}
-	transmittedDiscardPackets   = Metric{"rdma_transmitted_discard_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets that this function dropped instead of sending.", shared}
-	receivedTransportPackets    = Metric{"rdma_received_transport_packets_total", Counter, Port, Responder, InPackets, []string{"transport"}, "RDMA packets received, by transport service (rc, uc, ud, xrc).", shared}
-	transmittedTransportPackets = Metric{"rdma_transmitted_transport_packets_total", Counter, Port, Requester, InPackets, []string{"transport"}, "RDMA packets sent, by transport service (rc, uc, ud, xrc).", shared}
-	receiveDropPackets          = Metric{"rdma_received_limit_drop_packets_total", Counter, Port, Responder, InPackets, []string{"kind"}, "Received packets dropped by a limit that the platform sets (disabled, bytes, packets).", shared}
-	transmitDropPackets         = Metric{"rdma_transmitted_limit_drop_packets_total", Counter, Port, Requester, InPackets, []string{"kind"}, "Packets dropped before sending by a limit that the platform sets (disabled, bytes, packets).", shared}
+	receivedBytes                 = Metric{"rdma_received_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA data received by this function, in the accounting of its driver.", shared}
+	transmittedBytes              = Metric{"rdma_transmitted_bytes_total", Counter, Port, Requester, InBytes, nil, "RDMA data sent by this function, in the accounting of its driver.", shared}
+	receivedPackets               = Metric{"rdma_received_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received by this function.", shared}
+	transmittedPackets            = Metric{"rdma_transmitted_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets sent by this function.", shared}
+	receivedUnicastPackets        = Metric{"rdma_received_unicast_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA unicast packets received by this function.", shared}
+	transmittedUnicastPackets     = Metric{"rdma_transmitted_unicast_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA unicast packets sent by this function.", shared}
+	receivedMulticastPackets      = Metric{"rdma_received_multicast_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA multicast packets received by this function.", shared}
+	transmittedMulticastPackets   = Metric{"rdma_transmitted_multicast_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA multicast packets sent by this function.", shared}
+	transmittedBroadcastPackets   = Metric{"rdma_transmitted_broadcast_packets_total", Counter, Port, Requester, InPackets, nil, "Broadcast packets sent by this function.", shared}
+	receivedMulticastBytes        = Metric{"rdma_received_multicast_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA multicast data received by this function.", shared}
+	transmittedMulticastBytes     = Metric{"rdma_transmitted_multicast_bytes_total", Counter, Port, Requester, InBytes, nil, "RDMA multicast data sent by this function.", shared}
+	receivedGoodBytes             = Metric{"rdma_received_good_bytes_total", Counter, Port, Responder, InBytes, nil, "RDMA data received without error by this function.", shared}
+	receivedGoodPackets           = Metric{"rdma_received_good_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received without error by this function.", shared}
+	receivedErrorPackets          = Metric{"rdma_received_error_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received with an error and not delivered.", shared}
+	receivedDiscardPackets        = Metric{"rdma_received_discard_packets_total", Counter, Port, Responder, InPackets, nil, "RDMA packets received intact and dropped by this function.", shared}
+	transmittedErrorPackets       = Metric{"rdma_transmitted_error_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets that this function failed to send.", shared}
+	transmittedDiscardPackets     = Metric{"rdma_transmitted_discard_packets_total", Counter, Port, Requester, InPackets, nil, "RDMA packets that this function dropped instead of sending.", shared}
+	receivedTransportPackets      = Metric{"rdma_received_transport_packets_total", Counter, Port, Responder, InPackets, []string{"transport"}, "RDMA packets received, by transport service (rc, uc, ud, xrc).", shared}
+	transmittedTransportPackets   = Metric{"rdma_transmitted_transport_packets_total", Counter, Port, Requester, InPackets, []string{"transport"}, "RDMA packets sent, by transport service (rc, uc, ud, xrc).", shared}
+	receiveDropPackets            = Metric{"rdma_received_limit_drop_packets_total", Counter, Port, Responder, InPackets, []string{"kind"}, "Received packets dropped by a limit that the platform sets (disabled, bytes, packets).", shared}
+	transmitDropPackets           = Metric{"rdma_transmitted_limit_drop_packets_total", Counter, Port, Requester, InPackets, []string{"kind"}, "Packets dropped before sending by a limit that the platform sets (disabled, bytes, packets).", shared}
+	clearToSendReceivedBytes      = Metric{"rdma_clear_to_send_received_bytes_total", Counter, Port, Responder, InBytes, nil, "Data received in clear-to-send messages of collective libraries; may be part of the data received by this function.", shared}
+	clearToSendTransmittedBytes   = Metric{"rdma_clear_to_send_transmitted_bytes_total", Counter, Port, Requester, InBytes, nil, "Data sent in clear-to-send messages of collective libraries; may be part of the data sent by this function.", shared}
+	clearToSendReceivedPackets    = Metric{"rdma_clear_to_send_received_packets_total", Counter, Port, Responder, InPackets, nil, "Packets received with clear-to-send messages of collective libraries; may be part of the packets received by this function.", shared}
+	clearToSendTransmittedPackets = Metric{"rdma_clear_to_send_transmitted_packets_total", Counter, Port, Requester, InPackets, nil, "Packets sent with clear-to-send messages of collective libraries; may be part of the packets sent by this function.", shared}
 )
 
 // Requests: what the application asked for.
@@ -287,7 +297,7 @@ var (
 
 // Congestion control.
 var (
-	ecnMarked         = Metric{"rdma_ecn_marked_packets_total", Counter, Port, NotificationPoint, InPackets, nil, "RoCE packets received with a congestion mark that a switch had set.", shared}
+	ecnMarked         = Metric{"rdma_ecn_marked_packets_total", Counter, Port, NotificationPoint, InPackets, nil, "RDMA packets received with a congestion mark (ECN, FECN) that a switch had set.", shared}
 	cnpSent           = Metric{"rdma_cnp_sent_packets_total", Counter, Port, NotificationPoint, InPackets, nil, "Congestion notification packets sent to peers whose packets arrived marked.", shared}
 	cnpReceived       = Metric{"rdma_cnp_received_packets_total", Counter, Port, ReactionPoint, InPackets, nil, "Congestion notification packets received from peers, handled or not.", shared}
 	cnpHandled        = Metric{"rdma_cnp_handled_packets_total", Counter, Port, ReactionPoint, InPackets, nil, "Congestion notification packets received and acted on by slowing a sender.", shared}
@@ -306,7 +316,7 @@ var (
 	completionErrors  = Metric{"rdma_completion_errors_total", Counter, Port, AnySide, Count, []string{"side"}, "Work requests that completed with an error, flushed ones included.", shared}
 	completionFlushes = Metric{"rdma_completion_flush_errors_total", Counter, Port, AnySide, Count, []string{"side"}, "Work requests flushed after their queue pair had failed or was closed; harmless when a job ends.", shared}
 	transportErrors   = Metric{"rdma_transport_errors_total", Counter, Port, AnySide, Count, []string{"side", "kind"}, "Requests refused or failed, by side and kind (remote_access, invalid_request, local_length, local_protection and so on).", shared}
-	fatalErrors       = Metric{"rdma_fatal_errors_total", Counter, Port, Host, Count, []string{"kind"}, "Errors from which the device did not recover a queue pair or itself.", shared}
+	fatalErrors       = Metric{"rdma_fatal_errors_total", Counter, Port, Host, Count, []string{"kind"}, "Errors from which the device did not recover a queue pair or itself: unrecoverable, or total, of which hardware is a part.", shared}
 	cqOverflows       = Metric{"rdma_completion_queue_overflows_total", Counter, Port, Host, Count, nil, "Completion queues that overflowed.", shared}
 )
 
@@ -328,7 +338,7 @@ var (
 // Objects and commands of the device.
 var (
 	activeObjects          = Metric{"rdma_active_objects", Gauge, Port, Host, Count, []string{"kind"}, "Objects in use on the device, by kind (qp, cq, mr and so on), as its driver counts them.", shared}
-	activeObjectsWatermark = Metric{"rdma_active_objects_watermark", Gauge, Port, Host, Count, []string{"kind"}, "Most objects in use at one time since the driver was loaded, by kind.", shared}
+	activeObjectsWatermark = Metric{"rdma_active_objects_watermark", Gauge, Port, Host, Count, []string{"kind"}, "Most objects in use at one time since the driver was loaded, by kind (qp, cq, mr and so on).", shared}
 	cqResizes              = Metric{"rdma_completion_queue_resizes_total", Counter, Port, Host, Count, nil, "Completion queues resized.", shared}
 	commands               = Metric{"rdma_device_commands_total", Counter, Port, Host, Count, []string{"outcome"}, "Administrative commands to the device (submitted, completed, failed, unanswered).", shared}
 	commandErrors          = Metric{"rdma_device_command_errors_total", Counter, Port, Host, Count, []string{"kind"}, "Administrative operations that failed, by what was asked for.", shared}
@@ -337,7 +347,7 @@ var (
 
 // Physical port: link and signal. kind says which layer counted, since one port may have several counters for one thing.
 var (
-	symbolErrors                = Metric{"rdma_port_symbol_errors_total", Counter, Port, Wire, Count, []string{"kind"}, "Symbol errors on the link that no FEC repaired: pma (InfiniBand port counters), phy, pcs.", physical}
+	symbolErrors                = Metric{"rdma_port_symbol_errors_total", Counter, Port, Wire, Count, []string{"kind"}, "Symbol errors on the link that no FEC repaired: pma (InfiniBand port counters), phy, pcs, mac.", physical}
 	linkRecoveries              = Metric{"rdma_port_link_recoveries_total", Counter, Port, Wire, Count, []string{"kind"}, "Times the link lost its training and recovered by itself, by counting layer (pma, phy).", physical}
 	linkDowned                  = Metric{"rdma_port_link_downed_total", Counter, Port, Wire, Count, []string{"kind"}, "Times the link went down, by counting layer: pma, phy, netlink (ethtool), carrier (network interface), driver.", physical}
 	receiveErrors               = Metric{"rdma_port_receive_error_packets_total", Counter, Port, Wire, InPackets, nil, "Packets received with an error at the port (InfiniBand port counters).", physical}
@@ -368,13 +378,13 @@ var (
 	wireTransmittedBytes   = Metric{"rdma_port_wire_transmitted_bytes_total", Counter, Port, Wire, InBytes, nil, "All data sent at the physical port, RDMA or not, all functions together.", physical}
 	wireReceivedPackets    = Metric{"rdma_port_wire_received_packets_total", Counter, Port, Wire, InPackets, nil, "All frames received at the physical port, RDMA or not, all functions together.", physical}
 	wireTransmittedPackets = Metric{"rdma_port_wire_transmitted_packets_total", Counter, Port, Wire, InPackets, nil, "All frames sent at the physical port, RDMA or not, all functions together.", physical}
-	wireReceiveErrors      = Metric{"rdma_port_wire_receive_errors_total", Counter, Port, Wire, Count, []string{"kind"}, "Frames received malformed at the physical port, by kind (length, out_of_range, oversize, undersize, fragment, jabber, alignment, stomped, unsupported_opcode).", physical}
+	wireReceiveErrors      = Metric{"rdma_port_wire_receive_errors_total", Counter, Port, Wire, Count, []string{"kind"}, "Frames received malformed at the physical port, by kind (length, out_of_range, oversize, too_long, mtu, undersize, runt, fragment, jabber, alignment, stomped, unsupported_opcode).", physical}
 	receiveDiscards        = Metric{"rdma_port_receive_discard_packets_total", Counter, Port, Wire, InPackets, nil, "Frames received intact at the physical port and dropped for want of port buffer.", physical}
-	transmitDiscards       = Metric{"rdma_port_transmit_discard_packets_total", Counter, Port, Wire, InPackets, []string{"kind"}, "Packets dropped at the port instead of being sent, by counting layer (pma, phy).", physical}
+	transmitDiscards       = Metric{"rdma_port_transmit_discard_packets_total", Counter, Port, Wire, InPackets, []string{"kind"}, "Packets dropped at the port instead of being sent, by counting layer (pma, phy) or cause (link_down).", physical}
 	transmitErrors         = Metric{"rdma_port_transmit_error_packets_total", Counter, Port, Wire, InPackets, nil, "Frames that failed to be sent at the physical port.", physical}
-	bufferThreshold        = Metric{"rdma_port_buffer_threshold_passed_packets_total", Counter, Port, Wire, InPackets, nil, "Frames received while the port buffer was nearly full.", physical}
+	bufferThreshold        = Metric{"rdma_port_buffer_threshold_passed_events_total", Counter, Port, Wire, Count, nil, "Times the receive buffer of the port was more than 85 % full.", physical}
 	noHostDescriptor       = Metric{"rdma_port_no_host_descriptor_packets_total", Counter, Port, Host, InPackets, nil, "Ethernet frames dropped because the host had no receive descriptor ready; RDMA is not affected.", shared}
-	nicInternalDrops       = Metric{"rdma_port_nic_internal_drop_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Frames dropped inside the NIC (queue_full, steering_missed, interface_down).", shared}
+	nicInternalDrops       = Metric{"rdma_port_nic_internal_drop_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Frames dropped inside the NIC: received ones (queue_full, steering_missed, interface_down, oversize) and those to be sent (tx_disabled, tx_policy, tx_mtu, tx_malformed, tx_dma).", shared}
 )
 
 // Physical port: priorities, PFC and pause. Received pause holds us, sent pause holds the peer.
@@ -404,6 +414,8 @@ var (
 	globalPauseTransitions     = Metric{"rdma_global_pause_received_transitions_total", Counter, Port, Wire, Count, nil, "Changes between paused and running of our transmitter under global pause.", physical}
 	macPauseReceived           = Metric{"rdma_mac_pause_received_frames_total", Counter, Port, Wire, InFrames, nil, "IEEE 802.3 MAC control pause frames received.", physical}
 	macPauseSent               = Metric{"rdma_mac_pause_sent_frames_total", Counter, Port, Wire, InFrames, nil, "IEEE 802.3 MAC control pause frames sent.", physical}
+	macControlReceived         = Metric{"rdma_mac_control_received_frames_total", Counter, Port, Wire, InFrames, nil, "IEEE 802.3 MAC control frames received, pause and PFC among them.", physical}
+	macControlSent             = Metric{"rdma_mac_control_sent_frames_total", Counter, Port, Wire, InFrames, nil, "IEEE 802.3 MAC control frames sent, pause and PFC among them.", physical}
 	pauseStorms                = Metric{"rdma_pause_storm_events_total", Counter, Port, Wire, Count, []string{"kind"}, "Pause without end detected by the NIC: warning, error, continuous, continuous_roce, resumed, resumed_roce, netlink.", physical}
 	pauseEnabled               = Metric{"rdma_port_pause_enabled", Gauge, Port, Wire, Count, []string{"direction"}, "1 if global pause is negotiated or set in this direction (received, sent), else 0.", physical}
 	cosReceivedBytes           = Metric{"rdma_cos_received_bytes_total", Counter, Port, Wire, InBytes, []string{"cos"}, "All data received on this class-of-service queue.", physical}
@@ -424,9 +436,10 @@ var (
 
 // Cloud instance limits.
 var (
-	allowanceExceeded = Metric{"rdma_instance_allowance_exceeded_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Packets queued or dropped because the instance exceeded its allowance (bandwidth_in, bandwidth_out, packet_rate, connections, link_local).", shared}
-	srdPackets        = Metric{"rdma_ena_srd_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Packets of the network interface carried by, or eligible for, the SRD protocol.", shared}
-	srdUtilisation    = Metric{"rdma_ena_srd_resource_utilization_ratio", Gauge, Port, Host, InRatio, nil, "Share of the SRD resources in use.", shared}
+	allowanceExceeded    = Metric{"rdma_instance_allowance_exceeded_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Packets queued or dropped because the instance exceeded its allowance (bandwidth_in, bandwidth_out, packet_rate, connections, link_local).", shared}
+	srdPackets           = Metric{"rdma_ena_srd_packets_total", Counter, Port, Host, InPackets, []string{"kind"}, "Packets of the network interface and the SRD protocol: transmitted and received over it, eligible (sent over it or could have been).", shared}
+	srdUtilisation       = Metric{"rdma_ena_srd_resource_utilization_ratio", Gauge, Port, Host, InRatio, nil, "Share of the SRD resources in use.", shared}
+	trackableConnections = Metric{"rdma_instance_trackable_connections", Gauge, Port, Host, Count, nil, "Connections that the instance can still track before new ones fail.", shared}
 )
 
 // PCIe as the NIC counts it. Both ports of a card and all its functions may show the same numbers.
@@ -502,5 +515,4 @@ var (
 	CollectorReads       = Metric{"rdma_collector_reads_total", Counter, Device, Host, Count, []string{"collector"}, "Reads of the machine by the collector: files, ioctls and netlink requests.", shared}
 	CollectorReadErrors  = Metric{"rdma_collector_read_errors_total", Counter, Device, Host, Count, []string{"collector", "error"}, "Reads that failed, by error; what a driver does not offer counts once, when it is found out.", shared}
 	CollectorSkipped     = Metric{"rdma_collector_skipped", Gauge, Device, Host, Count, []string{"collector", "reason"}, "1 for a collector that does not read this device, and why (permission, unsupported).", shared}
-	DuplicateSeries      = Metric{"rdma_collector_duplicate_series_total", Counter, Node, Host, Count, nil, "Series offered twice by two sources, of which the second was dropped.", shared}
 )
