@@ -86,7 +86,8 @@ var mlx5OtherCounters = []Row{
 // the Ethernet interface; rx_ecn_mark among them is no RoCE mark), the Ethernet
 // traffic of the function (*_vport_{unicast,multicast,broadcast}_*), what the
 // function loops back to itself without saying whether it is RDMA
-// (vport_loopback_*), multicast and broadcast frames and frame sizes of the
+// (vport_loopback_*), what a representor says of its function
+// (vport_{rx,tx}_*), multicast and broadcast frames and frame sizes of the
 // port, and the TLS, IPsec, MACsec, PTP and QoS groups.
 //
 // Units and meanings: Documentation/networking/device_drivers/ethernet/mellanox/
