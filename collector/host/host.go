@@ -15,11 +15,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"sort"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -51,6 +53,9 @@ type Host struct {
 	trace   func(string)
 	open    atomic.Int64
 	maxOpen int64
+
+	socket            ethtoolSocket
+	noEthtool, noRDMA outage
 }
 
 // New opens a machine or a fixture. Its error tells which directory is missing
@@ -73,6 +78,9 @@ func New(c Config) (*Host, error) {
 	}
 	sys, err := os.OpenRoot(h.sysPath)
 	if err != nil {
+		if h.replay != nil {
+			h.replay.Close()
+		}
 		return nil, fmt.Errorf("opening sysfs (is it mounted there? see --path.sysfs): %w", err)
 	}
 	h.sys = sys
@@ -82,6 +90,7 @@ func New(c Config) (*Host, error) {
 // Close releases the machine. Files and directories opened through it stay
 // usable until they are closed themselves.
 func (h *Host) Close() {
+	h.socket.close()
 	h.sys.Close()
 	if h.replay != nil {
 		h.replay.Close()
@@ -100,15 +109,28 @@ func descriptorLimit() int64 {
 }
 
 // Door is one reader's way into the host: it counts what the reader asked for.
-// A Door belongs to one goroutine.
+// A Door belongs to one goroutine. Its netlink connections are its own, so that
+// a driver which does not answer one door holds up no other. Close it.
 type Door struct {
 	host   *Host
 	Reads  uint64            // files read, ioctls and netlink requests made
 	Errors map[string]uint64 // failed ones, by ErrorName
+
+	ethtool      *ethtoolConn // nil if not open
+	rdma         *netlink.Conn
+	stats        []byte // see statsBuffer
+	statsCleanup runtime.Cleanup
 }
 
 // Door opens a new way in.
 func (h *Host) Door() *Door { return &Door{host: h, Errors: map[string]uint64{}} }
+
+// Close releases what the door has opened for itself. It can be used again.
+func (d *Door) Close() {
+	d.closeEthtool()
+	d.closeRDMA()
+	d.freeStatsBuffer()
+}
 
 // Replay reports whether behind the door is a fixture.
 func (d *Door) Replay() bool { return d.host.Replay() }
@@ -158,16 +180,26 @@ func (h *Host) fixtureError(text []byte) error {
 		return nil
 	}
 	name := strings.TrimSpace(string(text[len(mark):]))
-	for _, e := range fixtureErrnos {
-		if unix.ErrnoName(e) == name {
-			return e
+	for _, errno := range fixtureErrnos {
+		if errnoName(errno) == name {
+			return errno
 		}
 	}
 	return fmt.Errorf("fixture names an unknown error %q", name)
 }
 
 var fixtureErrnos = [...]syscall.Errno{
-	unix.EINVAL, unix.ENOENT, unix.EIO, unix.ENODEV, unix.EACCES, unix.EPERM, unix.EOPNOTSUPP, unix.ENXIO, unix.EBUSY, unix.ETIMEDOUT,
+	unix.EINVAL, unix.ENOENT, unix.EIO, unix.ENODEV, unix.EACCES, unix.EPERM, unix.EOPNOTSUPP, unix.ENXIO, unix.EBUSY,
+	unix.ETIMEDOUT, unix.EAGAIN, unix.ENODATA, unix.EPROTONOSUPPORT,
+}
+
+// errnoName is the name that people look for: the kernel's EOPNOTSUPP is also
+// called ENOTSUP, which x/sys prefers.
+func errnoName(errno syscall.Errno) string {
+	if errno == unix.EOPNOTSUPP {
+		return "EOPNOTSUPP"
+	}
+	return unix.ErrnoName(errno)
 }
 
 // List returns the names in a sysfs directory, sorted. A directory that does
@@ -247,7 +279,7 @@ func ErrorName(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &errno):
-		if name := unix.ErrnoName(errno); name != "" {
+		if name := errnoName(errno); name != "" {
 			return name
 		}
 		return "errno"
@@ -257,6 +289,8 @@ func ErrorName(err error) string {
 		return "ENOENT"
 	case errors.Is(err, ErrOutside):
 		return "outside_tree"
+	case timedOut(err):
+		return "timeout"
 	}
 	return "other"
 }
@@ -282,4 +316,17 @@ func Gone(err error) bool {
 // Denied reports whether err is for want of a privilege.
 func Denied(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)
+}
+
+// Instance identifies a sysfs entry across readings: one that was removed and
+// made again under the same name gets another number. 0 if there is none.
+func (d *Door) Instance(name string) uint64 {
+	info, err := d.host.sys.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return 0
 }
