@@ -206,6 +206,7 @@ func Metrics() []*Metric {
 		&DCQCNMinTimeBetweenCNPs,
 		&DCQCNSeconds,
 		&DCQCNRate,
+		&DCQCNRatio,
 		&DCQCNParameter,
 		&UnmappedHW,
 		&UnmappedPort,
@@ -341,7 +342,7 @@ var (
 	activeObjectsWatermark = Metric{"rdma_active_objects_watermark", Gauge, Port, Host, Count, []string{"kind"}, "Most objects in use at one time since the driver was loaded, by kind (qp, cq, mr and so on).", shared}
 	cqResizes              = Metric{"rdma_completion_queue_resizes_total", Counter, Port, Host, Count, nil, "Completion queues resized.", shared}
 	commands               = Metric{"rdma_device_commands_total", Counter, Port, Host, Count, []string{"outcome"}, "Administrative commands to the device (submitted, completed, failed, unanswered).", shared}
-	commandErrors          = Metric{"rdma_device_command_errors_total", Counter, Port, Host, Count, []string{"kind"}, "Administrative operations that failed, by what was asked for.", shared}
+	commandErrors          = Metric{"rdma_device_command_errors_total", Counter, Port, Host, Count, []string{"kind"}, "Administrative operations that failed, by what was asked for (alloc_pd, create_qp, create_cq, reg_mr, alloc_ucontext, create_ah, mmap).", shared}
 	keepAlives             = Metric{"rdma_device_keepalives_received_total", Counter, Port, Host, Count, nil, "Keep-alive messages received from the device.", shared}
 )
 
@@ -493,6 +494,7 @@ var (
 	DCQCNMinTimeBetweenCNPs = Metric{"rdma_dcqcn_min_time_between_cnps_seconds", Gauge, Port, NotificationPoint, InSeconds, nil, "Least time between two congestion notification packets sent.", physical}
 	DCQCNSeconds            = Metric{"rdma_dcqcn_period_seconds", Gauge, Port, ReactionPoint, InSeconds, []string{"parameter"}, "Periods of the reaction point's rate control, by the vendor's parameter name.", physical}
 	DCQCNRate               = Metric{"rdma_dcqcn_rate_bytes_per_second", Gauge, Port, ReactionPoint, InBytesPerSecond, []string{"parameter"}, "Rates of the reaction point's rate control, by the vendor's parameter name.", physical}
+	DCQCNRatio              = Metric{"rdma_dcqcn_ratio", Gauge, Port, ReactionPoint, InRatio, []string{"parameter"}, "Factors of the reaction point's rate control, by the vendor's parameter name.", physical}
 	DCQCNParameter          = Metric{"rdma_dcqcn_parameter", Gauge, Port, AnySide, Count, []string{"parameter"}, "Other settings of DCQCN, by the vendor's parameter name and in its unit.", physical}
 )
 
