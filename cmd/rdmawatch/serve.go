@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/go-kit/log"
+	"github.com/go-kit/log/level"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	versioncollector "github.com/prometheus/client_golang/prometheus/collectors/version"
+	"github.com/prometheus/common/version"
+	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+
+	"github.com/rdmawatch/rdmawatch/collector"
+)
+
+// defaultAddress is the port registered for rdmawatch in Prometheus' list of
+// default port allocations, once it is.
+const defaultAddress = ":10055"
+
+type serveFlags struct {
+	collectorFlags
+	log            logFlags
+	web            *web.FlagConfig
+	path           *string
+	maxRequests    *int
+	runtimeMetrics *bool
+}
+
+func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
+	cmd := app.Command("serve", "Serve the metrics of this node (the default command).").Default()
+	f := serveFlags{
+		collectorFlags: addCollectorFlags(cmd),
+		log:            addLogFlags(cmd),
+		web:            kingpinflag.AddFlags(cmd, defaultAddress),
+		path:           cmd.Flag("web.telemetry-path", "Path under which the metrics are.").Default("/metrics").String(),
+		maxRequests:    cmd.Flag("web.max-requests", "Scrapes served at a time; more are refused with status 503.").Default("40").Int(),
+		runtimeMetrics: cmd.Flag("web.runtime-metrics", "Export metrics of the Go runtime and of the process as well.").Bool(),
+	}
+	commands[cmd.FullCommand()] = func(_, stderr io.Writer) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return f.serve(ctx, f.log.logger(stderr))
+	}
+}
+
+func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
+	if *f.maxRequests < 1 {
+		return fmt.Errorf("--web.max-requests is %d, it must be at least 1", *f.maxRequests)
+	}
+	level.Info(logger).Log("msg", "starting rdmawatch", "version", version.Info(), "build", version.BuildContext())
+	runner, closeRunner, err := f.runner(logger)
+	if err != nil {
+		return err
+	}
+	defer closeRunner()
+	handler, err := f.handler(runner)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	return listen(ctx, server, f.web, logger)
+}
+
+// listen serves until ctx ends, then lets running requests finish for a while.
+func listen(ctx context.Context, server *http.Server, flags *web.FlagConfig, logger log.Logger) error {
+	served := make(chan error, 1)
+	go func() { served <- web.ListenAndServe(server, flags, asSlog(logger)) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serving HTTP (see --web.listen-address and --web.config.file): %w", err)
+	case <-ctx.Done():
+	}
+	level.Info(logger).Log("msg", "stopping")
+	const grace = 1500 * time.Millisecond // a supervisor expects us gone in 2 s
+	ending, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("stopping the HTTP server: %w", err)
+	}
+	return nil
+}
+
+func (f *serveFlags) handler(runner *collector.Runner) (http.Handler, error) {
+	more := prometheus.NewRegistry()
+	more.MustRegister(versioncollector.NewCollector("rdmawatch"))
+	if *f.runtimeMetrics {
+		more.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	metrics, err := collector.NewExposition(runner, more).Handler(*f.maxRequests)
+	if err != nil {
+		return nil, err
+	}
+	landing, err := web.NewLandingPage(web.LandingConfig{
+		Name: "rdmawatch", Description: "Prometheus exporter for RDMA NICs", Version: version.Info(),
+		Links: []web.LandingLinks{{Address: *f.path, Text: "Metrics"}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the start page: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+*f.path, metrics)
+	ok := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "rdmawatch is running.\n") }
+	mux.HandleFunc("GET /-/healthy", ok)
+	mux.HandleFunc("GET /-/ready", ok)
+	if *f.path != "/" {
+		mux.Handle("GET /", landing)
+	}
+	return mux, nil
+}

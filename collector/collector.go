@@ -1,0 +1,65 @@
+// Package collector reads the RDMA NICs of a node: it finds the devices, asks
+// every source about each of them in parallel, and makes a node.Snapshot of
+// the answers. It also turns a snapshot into Prometheus metrics.
+package collector
+
+import (
+	"time"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/host"
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// Source is one way of asking about a device. The list is in sources.go.
+type Source struct {
+	Name      string
+	Default   bool   // read unless switched off
+	What      string // what it reads, in one clause
+	Privilege string // what it needs beyond an ordinary user
+	Cost      string // what one reading costs the machine
+
+	// open prepares the reading of one device; nil if the source has nothing
+	// to read there.
+	open func(*target, *host.Door) reader
+}
+
+// reader reads one subsystem of one device, again and again.
+type reader interface {
+	// read adds what it finds to b. Its error joins what went wrong beyond
+	// "the device does not offer this".
+	read(b *batch) error
+	close()
+}
+
+// batch collects the samples of one reading of one device.
+type batch struct {
+	now     time.Time
+	samples []node.Sample
+}
+
+func (b *batch) add(s *node.Series, value float64) {
+	b.samples = append(b.samples, node.Sample{Series: s, Value: value})
+}
+
+func (b *batch) addBool(s *node.Series, value bool) {
+	if value {
+		b.add(s, 1)
+	} else {
+		b.add(s, 0)
+	}
+}
+
+// series makes the identity of a series: the values of its labels in order.
+func series(m *catalog.Metric, values ...string) *node.Series {
+	return &node.Series{Metric: m, Values: values}
+}
+
+// Files that a device does not offer, or that may not be read, are tried again
+// this much later; until then they are not touched, since each failing read may
+// cost a firmware command and a line in the kernel log.
+const reprobeAfter = time.Hour
+
+// Directories are listed again this often even if nothing seems to have
+// changed.
+const relistAfter = 10 * time.Minute

@@ -1,0 +1,240 @@
+package collector
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-kit/log/level"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/host"
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// device is one RDMA device that is read. Each reading is a goroutine of its
+// own; there is never more than one per device.
+type device struct {
+	r        *Runner
+	name     string
+	instance uint64 // of its sysfs entry: another one is another registration
+
+	// Of the runner's goroutine.
+	running                 chan []node.Sample // the reading under way, nil if none
+	late                    bool               // the reading under way is not of this collection
+	lastRead                time.Time
+	stalled, lastReadSeries *node.Series
+	wasStalled              bool
+
+	// Of the reading's goroutine.
+	target     *target
+	door       *host.Door
+	discovered time.Time
+	readers    []*sourceReader
+	restricted *node.Series
+}
+
+// sourceReader is a source at work on one device.
+type sourceReader struct {
+	source Source
+	door   *host.Door
+	reader reader
+	errors string // the last reading's, to log changes only
+
+	lastSuccess                          time.Time
+	success, duration, lastSeries, reads *node.Series
+	errorSeries                          map[string]*node.Series
+}
+
+func newDevice(r *Runner, name string, instance uint64) *device {
+	return &device{
+		r: r, name: name, instance: instance, door: r.c.Host.Door(),
+		stalled: series(&catalog.DeviceStalled, name), lastReadSeries: series(&catalog.DeviceLastRead, name),
+	}
+}
+
+// start begins a reading unless an earlier one is still under way: a device
+// that hangs is not asked twice. What a late reading brings is too old to use.
+func (d *device) start(now time.Time, wanted map[string]bool) {
+	if d.running != nil {
+		select {
+		case <-d.running:
+		default:
+			d.late = true
+			return
+		}
+	}
+	d.late = false
+	done := make(chan []node.Sample, 1) // so that a late reading can end
+	d.running = done
+	go func() { done <- d.read(now, wanted) }()
+}
+
+// wait returns the samples of the reading, or what is left to say of a device
+// that does not answer in time.
+func (d *device) wait(ctx context.Context, now time.Time) []node.Sample {
+	var samples []node.Sample
+	stalled := d.late
+	if !stalled {
+		select {
+		case samples = <-d.running:
+			d.running, d.lastRead = nil, now
+		case <-ctx.Done():
+			stalled = true
+		}
+	}
+	d.logStalled(stalled)
+	value := 0.0
+	if stalled {
+		value = 1
+	}
+	samples = append(samples, node.Sample{Series: d.stalled, Value: value})
+	if !d.lastRead.IsZero() {
+		samples = append(samples, node.Sample{Series: d.lastReadSeries, Value: float64(d.lastRead.UnixMilli()) / 1e3})
+	}
+	return samples
+}
+
+func (d *device) logStalled(stalled bool) {
+	if stalled == d.wasStalled {
+		return
+	}
+	d.wasStalled = stalled
+	if stalled {
+		level.Error(d.r.logger).Log("msg", "device does not answer; waiting for its read to return", "device", d.name)
+	} else {
+		level.Info(d.r.logger).Log("msg", "device answers again", "device", d.name)
+	}
+}
+
+// leave gives the device up: at once, or when the reading under way returns.
+func (d *device) leave() {
+	if d.running == nil {
+		d.close()
+		return
+	}
+	running := d.running
+	go func() {
+		<-running
+		d.close()
+	}()
+}
+
+func (d *device) close() {
+	for _, s := range d.readers {
+		s.reader.close()
+		s.door.Close()
+	}
+	d.readers = nil
+	d.door.Close()
+}
+
+// Identity, ports and interfaces are looked at again this often.
+const rediscoverAfter = time.Minute
+
+// read is one reading, in a goroutine of its own.
+func (d *device) read(now time.Time, wanted map[string]bool) []node.Sample {
+	d.rediscover(now)
+	b := &batch{now: now}
+	if d.restricted != nil {
+		b.add(d.restricted, 1)
+		return b.samples
+	}
+	for _, s := range d.readers {
+		if wanted[s.source.Name] {
+			d.readSource(s, b)
+		}
+	}
+	return b.samples
+}
+
+func (d *device) readSource(s *sourceReader, b *batch) {
+	begin := time.Now() // a duration is real even if the clock is virtual
+	err := s.reader.read(b)
+	elapsed := time.Since(begin)
+	if d.log(s, err); err == nil {
+		s.lastSuccess = b.now
+	}
+	b.addBool(s.success, err == nil)
+	b.add(s.duration, elapsed.Seconds())
+	if !s.lastSuccess.IsZero() {
+		b.add(s.lastSeries, float64(s.lastSuccess.UnixMilli())/1e3)
+	}
+	b.add(s.reads, float64(s.door.Reads))
+	for _, name := range slices.Sorted(maps.Keys(s.door.Errors)) {
+		if s.errorSeries[name] == nil {
+			s.errorSeries[name] = series(&catalog.CollectorReadErrors, d.name, s.source.Name, name)
+		}
+		b.add(s.errorSeries[name], float64(s.door.Errors[name]))
+	}
+}
+
+// log reports a source's error when it changes, not each time.
+func (d *device) log(s *sourceReader, err error) {
+	text := ""
+	if err != nil {
+		text = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	if text == s.errors {
+		return
+	}
+	s.errors = text
+	if text == "" {
+		level.Info(d.r.logger).Log("msg", "collector works again", "collector", s.source.Name, "device", d.name)
+	} else {
+		level.Warn(d.r.logger).Log("msg", "collector failed for a device", "collector", s.source.Name, "device", d.name, "err", text)
+	}
+}
+
+// rediscover finds out what the device is, at first and every now and then,
+// and opens the sources anew if that has changed.
+func (d *device) rediscover(now time.Time) {
+	if d.target != nil && now.Sub(d.discovered) < rediscoverAfter {
+		return
+	}
+	d.discovered = now
+	t := discover(d.door, d.name)
+	t.rawNames = d.r.c.RawEthtool
+	if d.target != nil {
+		t.memory = d.target.memory
+		if reflect.DeepEqual(t, d.target) {
+			return
+		}
+	}
+	for _, s := range d.readers {
+		s.reader.close()
+	}
+	old := d.readers
+	d.target, d.readers, d.restricted = t, nil, nil
+	if t.memory.restricted == unknown {
+		t.memory.restricted = isRestricted(d.door, t)
+	}
+	if t.memory.restricted == yes && !d.r.c.ReadRestricted {
+		d.restricted = series(&catalog.DeviceSkipped, d.name, "restricted")
+		level.Info(d.r.logger).Log("msg", "device belongs to the fabric manager and is not read; see --collector.read-restricted", "device", d.name)
+		return
+	}
+	for _, source := range d.r.sourcesFor(d.name) {
+		d.openSource(source, old)
+	}
+}
+
+func (d *device) openSource(source Source, old []*sourceReader) {
+	s := &sourceReader{source: source, door: d.r.c.Host.Door(), errorSeries: map[string]*node.Series{}}
+	for _, o := range old {
+		if o.source.Name == source.Name {
+			s = o // its counts go on
+		}
+	}
+	if s.reader = source.open(d.target, s.door); s.reader == nil {
+		return
+	}
+	s.success = series(&catalog.CollectorSuccess, d.name, source.Name)
+	s.duration = series(&catalog.CollectorDuration, d.name, source.Name)
+	s.lastSeries = series(&catalog.CollectorLastSuccess, d.name, source.Name)
+	s.reads = series(&catalog.CollectorReads, d.name, source.Name)
+	d.readers = append(d.readers, s)
+}

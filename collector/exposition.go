@@ -1,0 +1,208 @@
+package collector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// Exposition turns readings into Prometheus metrics. Metric families are kept
+// from one scrape to the next and only their values are set anew, as long as
+// the same series come.
+type Exposition struct {
+	runner *Runner
+	// more adds families of other origin: build information, Go runtime.
+	more prometheus.Gatherer
+
+	mu   sync.Mutex
+	free []*families // one is in use for each scrape under way
+}
+
+// NewExposition makes the exposition of what runner reads, and of more.
+func NewExposition(runner *Runner, more prometheus.Gatherer) *Exposition {
+	return &Exposition{runner: runner, more: more}
+}
+
+// Handler serves the metrics. The query parameter collect[] limits a scrape to
+// some sources, as in node_exporter. At most limit scrapes run at a time.
+func (e *Exposition) Handler(limit int) (http.Handler, error) {
+	compress, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(1), gzhttp.MinSize(1024))
+	if err != nil {
+		return nil, fmt.Errorf("preparing compression: %w", err)
+	}
+	known := map[string]bool{}
+	for _, s := range e.runner.c.Sources {
+		known[s.Name] = true
+	}
+	slots := make(chan struct{}, limit)
+	return compress(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		only := req.URL.Query()["collect[]"]
+		for _, name := range only {
+			if !known[name] {
+				http.Error(w, fmt.Sprintf("no collector %q here: it is unknown or switched off", name), http.StatusBadRequest)
+				return
+			}
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			http.Error(w, fmt.Sprintf("%d scrapes are running already, try again later", limit), http.StatusServiceUnavailable)
+			return
+		}
+		g := gathering{e, req.Context(), only}
+		promhttp.HandlerForTransactional(g, promhttp.HandlerOpts{
+			EnableOpenMetrics: true, DisableCompression: true,
+		}).ServeHTTP(w, req)
+	})), nil
+}
+
+// gathering is one scrape.
+type gathering struct {
+	e    *Exposition
+	ctx  context.Context
+	only []string
+}
+
+// Gather implements prometheus.TransactionalGatherer: the families are the
+// scrape's own until done is called.
+func (g gathering) Gather() (mfs []*dto.MetricFamily, done func(), err error) {
+	snapshot := g.e.runner.Collect(g.ctx, g.only)
+	f := g.e.take()
+	f.fill(snapshot)
+	mfs = f.list
+	if g.e.more != nil {
+		more, err := g.e.more.Gather()
+		if err != nil {
+			g.e.give(f)
+			return nil, func() {}, err
+		}
+		mfs = append(slices.Clone(mfs), more...)
+		slices.SortFunc(mfs, byName)
+	}
+	return mfs, func() { g.e.give(f) }, nil
+}
+
+// Gather implements prometheus.Gatherer with families that are the caller's.
+func (e *Exposition) Gather() ([]*dto.MetricFamily, error) {
+	var f families
+	f.fill(e.runner.Collect(context.Background(), nil))
+	return f.list, nil
+}
+
+func (e *Exposition) take() *families {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.free); n > 0 {
+		f := e.free[n-1]
+		e.free = e.free[:n-1]
+		return f
+	}
+	return &families{}
+}
+
+// keptFamilies is how many sets are kept: as many scrapers as a node has.
+const keptFamilies = 2
+
+func (e *Exposition) give(f *families) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.free) < keptFamilies {
+		e.free = append(e.free, f)
+	}
+}
+
+// families is a set of metric families with the places of their values.
+type families struct {
+	order  []*node.Series // of the samples they were built for
+	values []*float64     // where each sample goes; nil: nowhere, it is a duplicate
+	list   []*dto.MetricFamily
+}
+
+func (f *families) fill(s *node.Snapshot) {
+	i := 0
+	same := true
+	s.All(func(sample node.Sample) {
+		if same = same && i < len(f.order) && f.order[i] == sample.Series; same && f.values[i] != nil {
+			*f.values[i] = sample.Value
+		}
+		i++
+	})
+	if !same || i != len(f.order) {
+		f.build(s)
+	}
+}
+
+// build makes the families anew. Of two samples of one series the first one
+// counts: sources are ordered by preference.
+func (f *families) build(s *node.Snapshot) {
+	f.order, f.values, f.list = nil, nil, nil
+	byMetric := map[*catalog.Metric]*dto.MetricFamily{}
+	seen := map[string]bool{}
+	s.All(func(sample node.Sample) {
+		f.order = append(f.order, sample.Series)
+		key := sample.Series.Key()
+		if seen[key] {
+			f.values = append(f.values, nil)
+			return
+		}
+		seen[key] = true
+		m := sample.Series.Metric
+		family := byMetric[m]
+		if family == nil {
+			family = newFamily(m)
+			byMetric[m] = family
+			f.list = append(f.list, family)
+		}
+		metric, value := newMetric(sample)
+		family.Metric = append(family.Metric, metric)
+		f.values = append(f.values, value)
+	})
+	slices.SortFunc(f.list, byName)
+	for _, family := range f.list {
+		slices.SortFunc(family.Metric, byLabels)
+	}
+}
+
+func newFamily(m *catalog.Metric) *dto.MetricFamily {
+	kind := [...]dto.MetricType{
+		catalog.Counter: dto.MetricType_COUNTER, catalog.Gauge: dto.MetricType_GAUGE, catalog.Untyped: dto.MetricType_UNTYPED,
+	}[m.Type]
+	return &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: &kind}
+}
+
+// newMetric makes the Prometheus form of a sample and tells where its value is.
+func newMetric(s node.Sample) (*dto.Metric, *float64) {
+	metric := &dto.Metric{}
+	names := s.Series.Metric.LabelNames()
+	for i, value := range s.Series.Values {
+		metric.Label = append(metric.Label, &dto.LabelPair{Name: &names[i], Value: &value})
+	}
+	value := s.Value
+	switch s.Series.Metric.Type {
+	case catalog.Counter:
+		metric.Counter = &dto.Counter{Value: &value}
+	case catalog.Gauge:
+		metric.Gauge = &dto.Gauge{Value: &value}
+	default:
+		metric.Untyped = &dto.Untyped{Value: &value}
+	}
+	return metric, &value
+}
+
+func byName(a, b *dto.MetricFamily) int { return cmp.Compare(a.GetName(), b.GetName()) }
+
+func byLabels(a, b *dto.Metric) int {
+	return slices.CompareFunc(a.Label, b.Label, func(x, y *dto.LabelPair) int { return cmp.Compare(x.GetValue(), y.GetValue()) })
+}

@@ -1,0 +1,290 @@
+package collector
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/host"
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// portReader reads identity and state: what the device is, whether its ports
+// are up and how fast their links run.
+type portReader struct {
+	t     *target
+	door  *host.Door
+	info  *node.Series
+	ports []*portState
+}
+
+func openPort(t *target, d *host.Door) reader {
+	id := t.identity
+	r := &portReader{t: t, door: d, info: series(&catalog.DeviceInfo, t.name,
+		t.driver, id.firmware, id.boardID, id.hcaType, id.hwRev, id.nodeType, id.nodeGUID, id.sysGUID, id.desc,
+		path.Base(t.pciPath), id.numaNode, t.function, id.parent)}
+	if t.pciPath == "" {
+		r.info.Values[r.pciLabel()] = ""
+	}
+	for _, p := range t.ports {
+		r.ports = append(r.ports, newPortState(t, p, d))
+	}
+	return r
+}
+
+func (r *portReader) pciLabel() int {
+	for i, name := range r.info.Metric.LabelNames() {
+		if name == "pci" {
+			return i
+		}
+	}
+	return 0
+}
+
+func (r *portReader) read(b *batch) error {
+	b.add(r.info, 1)
+	var failed []error
+	for _, p := range r.ports {
+		if err := p.read(r.door, b); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (r *portReader) close() {
+	for _, p := range r.ports {
+		p.close()
+	}
+}
+
+// portState reads the state of one port and of its network interface.
+type portState struct {
+	t    *target
+	p    *port
+	dirs []*host.Dir
+	ib   map[string]*attribute // of the RDMA port
+	net  map[string]*attribute // of its network interface
+
+	info, state, phys, active, admin, rate *node.Series
+	lid, smLID                             *node.Series
+	counts                                 []netdevCount
+	members, membersActive                 *node.Series
+	memberCarriers                         []*attribute
+}
+
+// netdevCount is a row of catalog.Netdev and the series it feeds.
+type netdevCount struct {
+	row *catalog.Row
+	out *node.Series
+}
+
+// attribute is a kept file that sleeps when it is not offered.
+type attribute struct {
+	file  *host.File
+	sleep time.Time
+}
+
+func newPortState(t *target, p *port, d *host.Door) *portState {
+	id := func(m *catalog.Metric, more ...string) *node.Series {
+		return series(m, append([]string{t.name, p.number}, more...)...)
+	}
+	s := &portState{t: t, p: p, ib: map[string]*attribute{}, net: map[string]*attribute{},
+		info:  id(&catalog.PortInfo, p.linkLayer, p.netdev, p.physName, p.kind, p.bond),
+		state: id(&catalog.PortState), phys: id(&catalog.PortPhysicalState), active: id(&catalog.PortActive),
+		admin: id(&catalog.PortAdminUp), rate: id(&catalog.PortRate), lid: id(&catalog.PortLID), smLID: id(&catalog.PortSMLID),
+		members: id(&catalog.BondMembers), membersActive: id(&catalog.BondMembersActive),
+	}
+	if p.onDevice {
+		s.open(d, s.ib, path.Join(t.path, "ports", p.number), "state", "phys_state", "rate", "lid", "sm_lid")
+	}
+	if p.netdev != "" {
+		names := []string{"flags", "speed", "carrier"}
+		for _, row := range catalog.Netdev() {
+			names = append(names, row.Name)
+			s.counts = append(s.counts, netdevCount{&row, id(row.Metric, row.LabelValues(nil)...)})
+		}
+		s.open(d, s.net, path.Join("class/net", p.netdev), names...)
+	}
+	for _, member := range p.members {
+		carriers := map[string]*attribute{}
+		s.open(d, carriers, path.Join("class/net", member), "carrier")
+		if a := carriers["carrier"]; a != nil {
+			s.memberCarriers = append(s.memberCarriers, a)
+		}
+	}
+	return s
+}
+
+// open prepares files of a directory. One that is not there is absent.
+func (s *portState) open(d *host.Door, into map[string]*attribute, dirName string, names ...string) {
+	dir, err := d.OpenDir(dirName)
+	if err != nil {
+		return
+	}
+	s.dirs = append(s.dirs, dir)
+	for _, name := range names {
+		into[name] = &attribute{file: dir.File(name)}
+	}
+}
+
+func (s *portState) close() {
+	for _, files := range []map[string]*attribute{s.ib, s.net} {
+		for _, a := range files {
+			a.file.Close()
+		}
+	}
+	for _, a := range s.memberCarriers {
+		a.file.Close()
+	}
+	for _, dir := range s.dirs {
+		dir.Close()
+	}
+}
+
+// reading is one reading of the attributes of a port: it keeps the errors that
+// are more than "not offered".
+type reading struct {
+	door *host.Door
+	now  time.Time
+	errs []error
+}
+
+// text returns the attribute's text, "" if it has none.
+func (r *reading) text(a *attribute) string {
+	if a == nil || r.now.Before(a.sleep) {
+		return ""
+	}
+	var buf [128]byte
+	text, err := a.file.Read(r.door, buf[:])
+	switch {
+	case err == nil:
+		return string(text)
+	case host.Denied(err), errors.Is(err, fs.ErrNotExist):
+		a.sleep = r.now.Add(reprobeAfter)
+	case !host.NotOffered(err): // EINVAL is how carrier and speed say "down"
+		r.errs = append(r.errs, err)
+	}
+	return ""
+}
+
+func (s *portState) read(d *host.Door, b *batch) error {
+	r := &reading{door: d, now: b.now}
+	b.add(s.info, 1)
+	active, known := s.readState(r, b)
+	s.readNetdev(r, b)
+	if active || !known {
+		s.readRate(r, b, known)
+	}
+	s.readBond(r, b)
+	return errors.Join(r.errs...)
+}
+
+// Values of the files state and phys_state, include/rdma/ib_verbs.h.
+const (
+	stateActive  = 4
+	physDisabled = 3
+)
+
+// readState reports whether the port is active, if that is known at all.
+func (s *portState) readState(r *reading, b *batch) (active, known bool) {
+	constant := s.t.page != nil && s.t.page.ConstantState
+	if !s.p.onDevice {
+		// A bond member is up when its interface has a carrier.
+		carrier := r.text(s.net["carrier"])
+		b.addBool(s.active, carrier == "1")
+		return carrier == "1", true
+	}
+	if state, err := host.ParseNumbered(r.text(s.ib["state"])); err == nil {
+		b.add(s.state, float64(state))
+		active, known = state == stateActive, true
+		if !constant {
+			b.addBool(s.active, active)
+		}
+	}
+	phys, err := host.ParseNumbered(r.text(s.ib["phys_state"]))
+	if err == nil {
+		b.add(s.phys, float64(phys))
+	}
+	if !s.adminByNetdev() && err == nil && !constant {
+		b.addBool(s.admin, phys != physDisabled)
+	}
+	if s.p.linkLayer == "InfiniBand" {
+		if v, err := host.ParseHex(r.text(s.ib["lid"])); err == nil {
+			b.add(s.lid, float64(v))
+		}
+		if v, err := host.ParseHex(r.text(s.ib["sm_lid"])); err == nil {
+			b.add(s.smLID, float64(v))
+		}
+	}
+	return active, known
+}
+
+// IFF_UP, include/uapi/linux/if.h: the interface is switched on.
+const flagUp = 1
+
+// adminByNetdev: an Ethernet port is switched off by its interface, an
+// InfiniBand port by its physical state.
+func (s *portState) adminByNetdev() bool { return s.p.ethernet() && s.p.netdev != "" }
+
+func (s *portState) readNetdev(r *reading, b *batch) {
+	if s.adminByNetdev() {
+		if flags, err := host.ParseHex(r.text(s.net["flags"])); err == nil {
+			b.addBool(s.admin, flags&flagUp != 0)
+		}
+	}
+	for _, c := range s.counts {
+		if v, err := host.ParseCounter([]byte(r.text(s.net[c.row.Name]))); err == nil {
+			b.add(c.out, c.row.Unit.ToBase(float64(v)))
+		}
+	}
+}
+
+// readRate gives the rate of an active port: on Ethernet the interface's
+// speed, since drivers map it to InfiniBand rates only roughly, else the port's
+// own. Without an active link both are placeholders.
+func (s *portState) readRate(r *reading, b *batch, trusted bool) {
+	if s.p.ethernet() {
+		if mbits, err := host.ParseCounter([]byte(r.text(s.net["speed"]))); err == nil && mbits > 0 && mbits < 1<<31 {
+			b.add(s.rate, catalog.MegabitsPerSecond.ToBase(float64(mbits)))
+			return
+		}
+	}
+	constant := s.t.page != nil && s.t.page.ConstantRate
+	if !trusted || constant || s.ib["rate"] == nil {
+		return
+	}
+	if gbits, err := parseRate(r.text(s.ib["rate"])); err == nil && gbits > 0 {
+		b.add(s.rate, catalog.GigabitsPerSecond.ToBase(gbits))
+	}
+}
+
+func (s *portState) readBond(r *reading, b *batch) {
+	if len(s.p.members) == 0 {
+		return
+	}
+	b.add(s.members, float64(len(s.p.members)))
+	up := 0
+	for _, a := range s.memberCarriers {
+		if r.text(a) == "1" {
+			up++
+		}
+	}
+	b.add(s.membersActive, float64(up))
+}
+
+// parseRate reads the rate file, "200 Gb/sec (4X HDR)", in Gb/s. The words in
+// brackets vary (none on old kernels, SDR for any speed the kernel does not
+// know) and do not count.
+func parseRate(text string) (float64, error) {
+	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
+	gbits, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(gbits >= 0 && gbits < 1e6) || !strings.HasPrefix(strings.ToLower(unit), "gb/sec") {
+		return 0, host.ErrNotNumber
+	}
+	return gbits, nil
+}

@@ -1,0 +1,236 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/go-kit/log"
+	"github.com/go-kit/log/level"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/host"
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// Filter chooses devices by name. Expressions must match the whole name; the
+// runner anchors them.
+type Filter struct {
+	Include, Exclude *regexp.Regexp // nil: everything, nothing
+}
+
+// Allows reports whether the filter lets a device through.
+func (f Filter) Allows(device string) bool {
+	return (f.Include == nil || f.Include.MatchString(device)) && (f.Exclude == nil || !f.Exclude.MatchString(device))
+}
+
+// Anchor compiles an expression so that it must match a whole name; "" is nil.
+func Anchor(expr string) (*regexp.Regexp, error) {
+	if expr == "" {
+		return nil, nil
+	}
+	return regexp.Compile("^(?:" + expr + ")$")
+}
+
+// Config says what is read and how.
+type Config struct {
+	Host    *host.Host
+	Logger  log.Logger
+	Sources []Source          // those to read
+	Devices Filter            // for all sources
+	Filters map[string]Filter // by source, in addition
+	// ReadRestricted reads devices that the fabric manager owns as well.
+	ReadRestricted bool
+	// RawEthtool chooses ethtool statistics to export under their own names.
+	RawEthtool *regexp.Regexp
+	// Timeout is how long a collection waits for a device.
+	Timeout time.Duration
+	// MinInterval is how old a reading may be and still answer a scrape.
+	MinInterval time.Duration
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+}
+
+// Runner reads the devices of a host. Collect may be called concurrently.
+type Runner struct {
+	c      Config
+	door   *host.Door
+	logger log.Logger
+
+	mu      sync.Mutex // one collection at a time
+	devices map[string]*device
+	cached  map[string]*node.Snapshot // by sources read
+	listErr string
+
+	devicesSeries *node.Series
+	skipped       map[string]*node.Series
+}
+
+// NewRunner makes a runner. Nothing is read before the first Collect.
+func NewRunner(c Config) *Runner {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = log.NewNopLogger()
+	}
+	return &Runner{
+		c: c, door: c.Host.Door(), logger: c.Logger,
+		devices: map[string]*device{}, cached: map[string]*node.Snapshot{},
+		devicesSeries: series(&catalog.Devices), skipped: map[string]*node.Series{},
+	}
+}
+
+// Collect reads the node, or gives the last reading if it is younger than the
+// least interval. only limits it to some sources; nil means all that are on.
+// It returns in time whatever the devices do: one that does not answer is
+// marked stalled and left alone until its read returns.
+func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wanted, key := r.wanted(only)
+	now := r.c.Now()
+	if s := r.cached[key]; s != nil && now.Sub(s.Time) < r.c.MinInterval && !now.Before(s.Time) {
+		return s
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.c.Timeout)
+	defer cancel()
+
+	s := &node.Snapshot{Time: now}
+	names := r.sync()
+	s.Samples = append(s.Samples, node.Sample{Series: r.devicesSeries, Value: float64(len(names))})
+	var reading []*device
+	for _, name := range names {
+		if d := r.devices[name]; d != nil {
+			d.start(now, wanted)
+			reading = append(reading, d)
+		} else {
+			s.Samples = append(s.Samples, node.Sample{Series: r.skippedSeries(name, "excluded"), Value: 1})
+		}
+	}
+	for _, d := range reading {
+		samples := d.wait(ctx, now)
+		s.Devices = append(s.Devices, node.Device{Name: d.name, Samples: samples})
+	}
+	if len(r.cached) > 8 { // as many as different scrape jobs would ask for
+		clear(r.cached)
+	}
+	r.cached[key] = s
+	return s
+}
+
+// wanted makes the set of sources to read and a key for it.
+func (r *Runner) wanted(only []string) (map[string]bool, string) {
+	wanted := map[string]bool{}
+	key := ""
+	for _, source := range r.c.Sources {
+		use := len(only) == 0
+		for _, name := range only {
+			use = use || name == source.Name
+		}
+		if use {
+			wanted[source.Name] = true
+			key += source.Name + ","
+		}
+	}
+	return wanted, key
+}
+
+func (r *Runner) skippedSeries(device, reason string) *node.Series {
+	key := device + "\xff" + reason
+	if r.skipped[key] == nil {
+		r.skipped[key] = series(&catalog.DeviceSkipped, device, reason)
+	}
+	return r.skipped[key]
+}
+
+const class = "class/infiniband"
+
+// sync compares the devices that are there with those that are read, and
+// returns the names of all present ones. An excluded device is not looked at
+// beyond its name.
+func (r *Runner) sync() []string {
+	names, err := r.door.List(class)
+	r.logList(err)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// Keep what is known rather than lose every device to one bad listing.
+		for name := range r.devices {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		return names
+	}
+	present := map[string]bool{}
+	for _, name := range names {
+		if r.sourcesFor(name) == nil {
+			continue
+		}
+		present[name] = true
+		instance := r.door.Instance(class + "/" + name)
+		d := r.devices[name]
+		if d != nil && d.instance != instance {
+			d.leave()
+			d = nil
+		}
+		if d == nil {
+			r.devices[name] = newDevice(r, name, instance)
+			level.Info(r.logger).Log("msg", "device found", "device", name)
+		}
+	}
+	for name, d := range r.devices {
+		if !present[name] {
+			d.leave()
+			delete(r.devices, name)
+			level.Info(r.logger).Log("msg", "device gone", "device", name)
+		}
+	}
+	return names
+}
+
+// logList logs the listing's error when it changes.
+func (r *Runner) logList(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text == r.listErr {
+		return
+	}
+	r.listErr = text
+	switch {
+	case text == "":
+		level.Info(r.logger).Log("msg", "RDMA devices can be listed again")
+	case errors.Is(err, fs.ErrNotExist):
+		level.Info(r.logger).Log("msg", "no RDMA devices on this node: the kernel has no /sys/"+class+"; waiting for a driver to be loaded")
+	default:
+		level.Warn(r.logger).Log("msg", "cannot list RDMA devices", "err", text)
+	}
+}
+
+// sourcesFor lists the sources that may read a device.
+func (r *Runner) sourcesFor(name string) []Source {
+	if !r.c.Devices.Allows(name) {
+		return nil
+	}
+	var allowed []Source
+	for _, s := range r.c.Sources {
+		if r.c.Filters[s.Name].Allows(name) {
+			allowed = append(allowed, s)
+		}
+	}
+	return allowed
+}
+
+// Close lets go of all devices.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, d := range r.devices {
+		d.leave()
+		delete(r.devices, name)
+	}
+}

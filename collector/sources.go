@@ -1,0 +1,38 @@
+package collector
+
+// Sources lists every source, in the order in which a device is read: where
+// two offer the same series, the first one counts.
+func Sources() []Source {
+	return []Source{
+		{
+			Name: "port", Default: true, What: "identity, state, rate and network interface of each port",
+			Cost: "about ten small files a port, none of which asks the firmware for more than its link state",
+			open: openPort,
+		},
+		{
+			Name: "counters", Default: true, What: "InfiniBand port counters (PMA)",
+			Cost: "one firmware command a file on mlx5",
+			open: openPortCounters,
+		},
+		{
+			Name: "hw_counters", Default: true, What: "the driver's own RDMA counters",
+			Cost: "one firmware command a set where the kernel caches it",
+			open: openHWCounters,
+		},
+		{
+			Name: "ethtool", Default: true, What: "`ethtool -S` statistics of the port's network interface",
+			Cost: "some dozens of register reads an interface on mlx5, a copy of memory on others; holds the kernel's RTNL lock",
+			open: openEthtool,
+		},
+		{
+			Name: "link", Default: true, What: "pause, FEC and link-down statistics of ethtool netlink",
+			Cost: "three requests an interface; holds the kernel's RTNL lock",
+			open: openLink,
+		},
+		{
+			Name: "dcqcn", Default: true, What: "DCQCN settings that the out-of-tree mlx5 driver shows",
+			Cost: "about thirty files an interface, once a minute",
+			open: openDCQCN,
+		},
+	}
+}

@@ -1,0 +1,233 @@
+package collector
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rdmawatch/rdmawatch/collector/catalog"
+	"github.com/rdmawatch/rdmawatch/collector/host"
+)
+
+// target is an RDMA device as the sources see it.
+type target struct {
+	name     string
+	path     string // of its class directory
+	driver   string // RDMA driver, or what the PCI function is bound to if unknown
+	page     *catalog.Page
+	function string // pf, vf, sf or virtual
+	pciPath  string // resolved path of the PCI function, "" if there is none
+	identity identity
+	ports    []*port
+	memory   *memory
+	rawNames *regexp.Regexp // ethtool statistics to export unmapped
+}
+
+// identity is what only describes the device. Every part may be missing.
+type identity struct {
+	firmware, boardID, hcaType, hwRev  string
+	nodeType, nodeGUID, sysGUID, desc  string
+	numaNode, parent, kind, restricted string
+}
+
+// port is a port of a device, or the port of a bond's member, which has a
+// network interface and counters of its own but no RDMA device.
+type port struct {
+	number    string // "1"; for a bond member "1/" and its interface
+	onDevice  bool   // has a directory in sysfs
+	physical  bool   // physical counters are attributed to it
+	kind      string
+	linkLayer string
+	netdev    string
+	physName  string // phys_port_name of the interface: p0, pf0vf3
+	bond      string
+	members   []string
+	pciPath   string
+}
+
+func (p *port) ethernet() bool { return p.linkLayer == "Ethernet" }
+
+var bdf = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+
+// discover finds out what a device is. Nothing about it is mandatory: a device
+// of which nothing can be read is still a device with a name.
+func discover(d *host.Door, name string) *target {
+	t := &target{name: name, path: path.Join("class/infiniband", name), memory: newMemory()}
+	devicePath, err := d.Resolve(path.Join(t.path, "device"))
+	if err == nil {
+		t.pciPath = nearestPCI(devicePath)
+	}
+	t.function = function(d, devicePath, t.pciPath)
+	t.driver = boundDriver(d, devicePath, t.pciPath)
+	t.identity = readIdentity(d, t)
+	if t.driver == "" && t.pciPath == "" {
+		t.driver = virtualDriver(d, t)
+	}
+	if t.page = catalog.ForDriver(t.driver); t.page != nil {
+		t.driver = t.page.Driver
+	}
+	t.ports = findPorts(d, t)
+	return t
+}
+
+// nearestPCI cuts a device path after its last component that is a PCI
+// address: subfunctions sit below the PCI function on the auxiliary bus.
+func nearestPCI(devicePath string) string {
+	for p := devicePath; p != "." && p != "/"; p = path.Dir(p) {
+		if bdf.MatchString(path.Base(p)) {
+			return p
+		}
+	}
+	return ""
+}
+
+func function(d *host.Door, devicePath, pciPath string) string {
+	switch {
+	case pciPath == "":
+		return "virtual"
+	case devicePath != pciPath:
+		return "sf"
+	case d.Exists(path.Join(pciPath, "physfn")):
+		return "vf"
+	}
+	return "pf"
+}
+
+// boundDriver reads the driver from the driver link, never from the device's
+// name, which udev rules change.
+func boundDriver(d *host.Door, paths ...string) string {
+	for _, p := range paths {
+		if p == "" {
+			continue
+		}
+		if driver, err := d.Resolve(path.Join(p, "driver")); err == nil {
+			return path.Base(driver)
+		}
+	}
+	return ""
+}
+
+// virtualDriver tells the two software drivers apart, which have no PCI
+// function and hence no driver link: siw is iWARP and calls itself an RNIC.
+func virtualDriver(d *host.Door, t *target) string {
+	if !d.Exists(path.Join(t.path, "parent")) {
+		return ""
+	}
+	if strings.HasPrefix(t.identity.nodeType, "4") {
+		return "siw"
+	}
+	return "rxe"
+}
+
+func readIdentity(d *host.Door, t *target) identity {
+	text := func(name string) string {
+		s, err := d.Read(path.Join(t.path, name))
+		if err != nil {
+			return ""
+		}
+		return printable(s)
+	}
+	id := identity{
+		firmware: text("fw_ver"), boardID: text("board_id"), hcaType: text("hca_type"), hwRev: text("hw_rev"),
+		nodeType: text("node_type"), nodeGUID: text("node_guid"), sysGUID: text("sys_image_guid"), desc: text("node_desc"),
+	}
+	if t.pciPath != "" {
+		if numa, err := d.Read(path.Join(t.pciPath, "numa_node")); err == nil && numa != "-1" {
+			id.numaNode = printable(numa)
+		}
+	}
+	if rdma, err := d.RDMADevice(t.name); err == nil {
+		id.kind, id.parent = rdma.Type, rdma.Parent
+	}
+	return id
+}
+
+// printable makes text from the machine fit for a label: valid UTF-8 without
+// control characters and blanks at its ends.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+func findPorts(d *host.Door, t *target) []*port {
+	names, err := d.List(path.Join(t.path, "ports"))
+	if err != nil {
+		return nil
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { _, err := strconv.ParseUint(n, 10, 32); return err != nil })
+	slices.SortFunc(names, func(a, b string) int { return len(a)*1000 - len(b)*1000 + strings.Compare(a, b) })
+
+	netdevs := newNetdevFinder(d, t, len(names))
+	var ports []*port
+	for _, number := range names {
+		p := &port{number: number, onDevice: true, pciPath: t.pciPath}
+		if layer, err := d.Read(path.Join(t.path, "ports", number, "link_layer")); err == nil {
+			p.linkLayer = printable(layer)
+		}
+		p.netdev = netdevs.find(p)
+		describeNetdev(d, p)
+		p.kind = portKind(t, p)
+		p.physical = p.kind == "physical"
+		ports = append(ports, p)
+		ports = append(ports, bondMembers(d, p)...)
+	}
+	return ports
+}
+
+func describeNetdev(d *host.Door, p *port) {
+	if p.netdev == "" {
+		return
+	}
+	dir := path.Join("class/net", p.netdev)
+	if name, err := d.Read(path.Join(dir, "phys_port_name")); err == nil {
+		p.physName = printable(name)
+	}
+	if p.members = bondMemberNames(d, p.netdev); len(p.members) > 0 {
+		p.bond = p.netdev
+	} else if master, err := d.Resolve(path.Join(dir, "master")); err == nil {
+		p.bond = path.Base(master)
+	}
+}
+
+// representor matches the phys_port_name of an interface that stands for a
+// VF, SF or host function in switchdev mode, as include/net/devlink.h forms it.
+var representor = regexp.MustCompile(`^(c\d+)?pf\d+(vf\d+|sf\d+)?$`)
+
+func portKind(t *target, p *port) string {
+	switch {
+	case t.identity.kind == "smi":
+		return "plane"
+	case t.function == "virtual":
+		return "virtual"
+	case t.function == "vf":
+		return "vf"
+	case representor.MatchString(p.physName):
+		return "representor"
+	case len(p.members) > 0:
+		return "bond"
+	}
+	return "physical"
+}
+
+// bondMembers makes a port of each interface of a bond: link and physical
+// counters are theirs, while the RDMA device has only the sum of its own.
+func bondMembers(d *host.Door, p *port) []*port {
+	var members []*port
+	for _, netdev := range p.members {
+		m := &port{number: p.number + "/" + netdev, physical: true, kind: "bond_member", linkLayer: "Ethernet", netdev: netdev, bond: p.bond}
+		if device, err := d.Resolve(path.Join("class/net", netdev, "device")); err == nil {
+			m.pciPath = nearestPCI(device)
+		}
+		if name, err := d.Read(path.Join("class/net", netdev, "phys_port_name")); err == nil {
+			m.physName = printable(name)
+		}
+		members = append(members, m)
+	}
+	return members
+}

@@ -1,0 +1,76 @@
+package collector
+
+// wrapped is a counter whose hardware has 32 bits, shown by the kernel in a
+// wider file without counting the overflows (mlx5 and mlx4 queue counters).
+type wrapped struct {
+	last uint64
+	high uint64 // what the overflows so far add
+	seen bool
+}
+
+// step tells what a new raw value means.
+type step uint8
+
+const (
+	forward  step = iota // first value, or not smaller than the last
+	wrap                 // smaller by so much that the field must have overflowed
+	backward             // smaller, and not by an overflow: the counter was reset
+)
+
+// A difference of half the range or more, taken modulo 2^32, is no progress
+// that one interval can make.
+const halfRange = 1 << 31
+
+func (w *wrapped) classify(raw uint64) step {
+	switch {
+	case !w.seen || raw >= w.last:
+		return forward
+	case raw < 1<<32 && w.last < 1<<32 && (raw-w.last)&(1<<32-1) < halfRange:
+		return wrap
+	}
+	return backward
+}
+
+// total takes the new raw value and returns the unwrapped one. reset says that
+// the device started anew: the overflows before then no longer count.
+func (w *wrapped) total(raw uint64, reset bool) uint64 {
+	if reset {
+		w.high = 0
+	} else if w.classify(raw) == wrap {
+		w.high += 1 << 32
+	}
+	w.last, w.seen = raw, true
+	return w.high + raw
+}
+
+// deviceReset judges all counters of one directory together: next to a counter
+// that fell back without an overflow the others fell back too, and two genuine
+// overflows between two readings are far less likely than a reset.
+func deviceReset(steps []step) bool {
+	wraps := 0
+	for _, s := range steps {
+		switch s {
+		case backward:
+			return true
+		case wrap:
+			wraps++
+		}
+	}
+	return wraps > 1
+}
+
+// memory is what is remembered of one device as long as it stays registered,
+// whatever happens to the readers in between.
+type memory struct {
+	wraps      map[string]*wrapped // by file
+	restricted answer
+}
+
+func newMemory() *memory { return &memory{wraps: map[string]*wrapped{}} }
+
+func (m *memory) wrapped(file string) *wrapped {
+	if m.wraps[file] == nil {
+		m.wraps[file] = &wrapped{}
+	}
+	return m.wraps[file]
+}
