@@ -155,6 +155,83 @@ func TestRowUnitIsThatOfItsMetric(t *testing.T) {
 	})
 }
 
+// What a driver's name says by itself must not be contradicted by its row.
+var (
+	says = func(words string) *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|_|\b)(` + words + `)(_|\b)`)
+	}
+	saysReceived, saysSent = says(`rx|rcv|rcvd|recv|received`), says(`tx|xmit|sent`)
+	metricReceived         = regexp.MustCompile(`received?\b|received?_|direction=received`)
+	metricSent             = regexp.MustCompile(`transmit|_sent_|direction=transmitted`)
+	saysRequester          = regexp.MustCompile(`^(vport_)?(sq|req|requester)_`)
+	saysResponder          = regexp.MustCompile(`^(vport_)?(rq|res|resp|responder)_`)
+	saysBytes              = says(`bytes|octets|\w+Octets`)
+	saysPackets            = says(`packets|pkts|frames|\w+Pkts`)
+	saysDuration           = says(`duration|duration_us|1us_count`)
+)
+
+func TestRowSaysWhatItsNameSays(t *testing.T) {
+	eachRow(t, func(t *testing.T, _ table, r *Row) {
+		metric := r.Metric.Name + " " + r.Labels
+		received, sent := saysReceived.MatchString(r.Name), saysSent.MatchString(r.Name)
+		if received && !sent && metricSent.MatchString(metric) || sent && !received && metricReceived.MatchString(metric) {
+			t.Errorf("%s goes the other way", metric)
+		}
+		if saysRequester.MatchString(r.Name) && (r.Metric.Side == Responder || strings.Contains(r.Labels, "side=responder")) ||
+			saysResponder.MatchString(r.Name) && (r.Metric.Side == Requester || strings.Contains(r.Labels, "side=requester")) {
+			t.Errorf("%s is the other side", metric)
+		}
+		base := r.Metric.Unit
+		if saysBytes.MatchString(r.Name) && r.Unit != Bytes ||
+			saysPackets.MatchString(r.Name) && base != InPackets && base != InFrames && base != Count ||
+			saysDuration.MatchString(r.Name) && r.Unit != Microseconds {
+			t.Errorf("counted in %s", r.Unit)
+		}
+	})
+}
+
+// Which fields are narrow follows from where they are kept, see the comments
+// on the pages.
+func TestWidths(t *testing.T) {
+	cast := regexp.MustCompile(`^(uni|multi)cast_`)
+	for _, r := range PortCounters() {
+		if sticks := r.Width.Limit() != 0; sticks == cast.MatchString(r.Name) {
+			t.Errorf("port counter %s: %q", r.Name, r.Width)
+		}
+	}
+	for _, r := range PortCountersExt() {
+		if r.Width != Full {
+			t.Errorf("64-bit port counter %s: %q", r.Name, r.Width)
+		}
+	}
+	for _, rows := range [][]Row{mlx4.HW, mlx5QueueCounters, prefixed("vport_", mlx5QueueCounters)} {
+		for _, r := range rows {
+			if r.Width != Wrap32 {
+				t.Errorf("queue counter %s: %q", r.Name, r.Width)
+			}
+		}
+	}
+	for _, r := range hfi1.HW {
+		if narrow := strings.HasSuffix(r.Name, ",32"); narrow != (r.Width == Wrap32) {
+			t.Errorf("hfi1 %s: %q", r.Name, r.Width)
+		}
+	}
+}
+
+func TestWidePortCountersReplaceTheNarrowOnes(t *testing.T) {
+	for _, wide := range PortCountersExt() {
+		var replaced []string
+		for _, r := range PortCounters() {
+			if r.Unless == wide.Name && r.Metric == wide.Metric && r.Unit == wide.Unit {
+				replaced = append(replaced, r.Name)
+			}
+		}
+		if len(replaced) != 1 {
+			t.Errorf("%s replaces %q, want one", wide.Name, replaced)
+		}
+	}
+}
+
 func TestRowGivesEveryLabelOnce(t *testing.T) {
 	eachRow(t, func(t *testing.T, _ table, r *Row) {
 		var given []string
