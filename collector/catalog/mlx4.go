@@ -1,8 +1,8 @@
 package catalog
 
-// ConnectX-3. hw_counters are per port or, on devices without that ability,
-// per device; VFs have none. On Ethernet ports the error files of the port
-// counters always read 0.
+// ConnectX-3. hw_counters are per device and, on cards with that ability, per
+// port as well, where the same names count the port's share; VFs have none. On
+// Ethernet ports the error files of the port counters always read 0.
 var mlx4 = Page{
 	Driver: "mlx4",
 	Bound:  []string{"mlx4_core"},
@@ -33,7 +33,8 @@ var mlx4 = Page{
 		{"rq_num_oos", &outOfSequence, "", Packets, Wrap32, ""},
 		{"sq_num_oos", &lossEvents, "kind=sequence_nak", Events, Wrap32, ""},
 
-		// drivers/infiniband/hw/mlx4/main.c, diag_ext: with per-port counters.
+		// drivers/infiniband/hw/mlx4/main.c, diag_ext: cards with counters per
+		// port, at both levels.
 		{"rq_num_dup", &duplicatePackets, "kind=request", Packets, Wrap32, ""},
 		{"sq_num_to", &lossEvents, "kind=ack_timeout", Events, Wrap32, ""},
 
