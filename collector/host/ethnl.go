@@ -63,9 +63,16 @@ func (o *outage) note(now time.Time, err error) error {
 
 // ethtoolConn is a door's connection to ethtool's netlink family.
 type ethtoolConn struct {
-	conn   *genetlink.Conn
+	conn   genericConn
 	family genetlink.Family
 	plain  map[uint8]bool // requests that this kernel knows no statistics of
+}
+
+// genericConn is what is used of a genetlink.Conn.
+type genericConn interface {
+	Execute(m genetlink.Message, family uint16, flags netlink.HeaderFlags) ([]genetlink.Message, error)
+	SetReadDeadline(t time.Time) error
+	Close() error
 }
 
 func (d *Door) dialEthtool() (*ethtoolConn, error) {
@@ -100,14 +107,19 @@ func (d *Door) askEthtool(netdev string, request, answer uint8) ([]byte, error) 
 	if err != nil {
 		return nil, d.count(err)
 	}
-	if !c.plain[request] {
-		b, err := d.executeEthtool(c, netdev, request, answer, unix.ETHTOOL_FLAG_STATS)
-		if !errors.Is(err, unix.EINVAL) {
-			return b, err
-		}
-		c.plain[request] = true
+	if c.plain[request] {
+		b, err := d.executeEthtool(c, netdev, request, answer, 0)
+		return b, d.count(err)
 	}
-	return d.executeEthtool(c, netdev, request, answer, 0)
+	b, err := d.executeEthtool(c, netdev, request, answer, unix.ETHTOOL_FLAG_STATS)
+	if !errors.Is(err, unix.EINVAL) {
+		return b, d.count(err)
+	}
+	// It may as well be the driver that says EINVAL. Then it does so again.
+	d.Reads++
+	b, err = d.executeEthtool(c, netdev, request, answer, 0)
+	c.plain[request] = err == nil
+	return b, d.count(err)
 }
 
 func (d *Door) executeEthtool(c *ethtoolConn, netdev string, request, answer uint8, flags uint32) ([]byte, error) {
@@ -123,7 +135,7 @@ func (d *Door) executeEthtool(c *ethtoolConn, netdev string, request, answer uin
 	if err = c.conn.SetReadDeadline(time.Now().Add(netlinkTimeout)); err == nil {
 		answers, err = c.conn.Execute(message, c.family.ID, netlink.Request)
 	}
-	if d.count(err) != nil {
+	if err != nil {
 		if !answered(err) {
 			d.closeEthtool()
 		}

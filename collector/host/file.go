@@ -21,13 +21,13 @@ func (d *Door) OpenDir(name string) (*Dir, error) {
 	d.host.trace(name)
 	root, err := d.host.sys.OpenRoot(name)
 	if err != nil {
-		return nil, d.count(err)
+		return nil, d.count(d.host.outside(name, err))
 	}
 	return &Dir{host: d.host, root: root, name: name}, nil
 }
 
 // List returns the names in the directory, sorted.
-func (dir *Dir) List(d *Door) ([]string, error) { return d.list(dir.root, ".") }
+func (dir *Dir) List(d *Door) ([]string, error) { return d.list(dir.root, ".", dir.name) }
 
 // File returns a file of the directory, not yet opened.
 func (dir *Dir) File(name string) *File { return &File{dir: dir, name: name} }
@@ -75,7 +75,7 @@ func (f *File) read(buf []byte) (int, error) {
 		f.dir.host.trace(f.Path())
 		opened, err := f.dir.root.OpenFile(f.name, os.O_RDONLY, 0)
 		if err != nil {
-			return 0, err
+			return 0, f.dir.host.outside(f.name, err)
 		}
 		file = opened
 		if h := f.dir.host; h.open.Add(1) <= h.maxOpen {

@@ -21,7 +21,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,6 +49,7 @@ type Host struct {
 	sys     *os.Root
 	sysPath string
 	replay  *os.Root // nil on a real machine
+	escape  error    // see escapeError
 	trace   func(string)
 	open    atomic.Int64
 	maxOpen int64
@@ -68,23 +68,41 @@ func New(c Config) (*Host, error) {
 	if h.maxOpen == 0 {
 		h.maxOpen = descriptorLimit() / 2
 	}
+	var err error
 	if c.Replay != "" {
-		replay, err := os.OpenRoot(c.Replay)
-		if err != nil {
+		h.sysPath = path.Join(c.Replay, "sys")
+		if h.replay, err = os.OpenRoot(c.Replay); err != nil {
 			return nil, fmt.Errorf("opening the fixture given by --replay: %w", err)
 		}
-		h.replay = replay
-		h.sysPath = path.Join(c.Replay, "sys")
-	}
-	sys, err := os.OpenRoot(h.sysPath)
-	if err != nil {
-		if h.replay != nil {
+		// Not by its path: a link could lead to the real sysfs.
+		if h.sys, err = h.replay.OpenRoot("sys"); err != nil {
 			h.replay.Close()
+			return nil, fmt.Errorf("opening sys in the fixture given by --replay: %w", err)
 		}
+	} else if h.sys, err = os.OpenRoot(h.sysPath); err != nil {
 		return nil, fmt.Errorf("opening sysfs (is it mounted there? see --path.sysfs): %w", err)
 	}
-	h.sys = sys
+	h.escape = escapeError(h.sys)
 	return h, nil
+}
+
+// escapeError returns the error by which os.Root refuses to leave its tree. It
+// has no name, so the root is asked to.
+func escapeError(root *os.Root) error {
+	_, err := root.Stat("..")
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return ErrOutside
+}
+
+// outside turns that error into ErrOutside.
+func (h *Host) outside(name string, err error) error {
+	if errors.Is(err, h.escape) {
+		return fmt.Errorf("%s: %w", name, ErrOutside)
+	}
+	return err
 }
 
 // Close releases the machine. Files and directories opened through it stay
@@ -117,7 +135,7 @@ type Door struct {
 	Errors map[string]uint64 // failed ones, by ErrorName
 
 	ethtool      *ethtoolConn // nil if not open
-	rdma         *netlink.Conn
+	rdma         rdmaConn
 	stats        []byte // see statsBuffer
 	statsCleanup runtime.Cleanup
 }
@@ -159,7 +177,7 @@ func (d *Door) readText(root *os.Root, name string, limit int) (string, error) {
 	d.host.trace(name)
 	f, err := root.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return "", d.count(err)
+		return "", d.count(d.host.outside(name, err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, int64(limit)))
@@ -205,19 +223,21 @@ func errnoName(errno syscall.Errno) string {
 // List returns the names in a sysfs directory, sorted. A directory that does
 // not exist gives an error that errors.Is fs.ErrNotExist.
 func (d *Door) List(name string) ([]string, error) {
-	return d.list(d.host.sys, name)
+	return d.list(d.host.sys, name, name)
 }
 
-func (d *Door) list(root *os.Root, name string) ([]string, error) {
-	d.host.trace(name)
+// list returns the names in a directory of root, which is called fullName
+// outside of it.
+func (d *Door) list(root *os.Root, name, fullName string) ([]string, error) {
+	d.host.trace(fullName)
 	f, err := root.Open(name)
 	if err != nil {
-		return nil, d.count(err)
+		return nil, d.count(fmt.Errorf("listing %s: %w", fullName, d.host.outside(name, err)))
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
 	if d.count(err) != nil {
-		return nil, fmt.Errorf("listing %s: %w", name, err)
+		return nil, fmt.Errorf("listing %s: %w", fullName, err)
 	}
 	sort.Strings(names)
 	return names, nil
@@ -237,11 +257,17 @@ const maxLinks = 40
 // relative to the mount point of sysfs. A link out of sysfs is refused.
 func (d *Door) Resolve(name string) (string, error) {
 	d.host.trace(name)
+	if path.IsAbs(name) {
+		return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+	}
 	done, links := "", 0
-	todo := strings.Split(path.Clean(name), "/")
+	todo := strings.Split(name, "/")
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]
+		if part == "" || part == "." {
+			continue
+		}
 		if part == ".." {
 			if done == "" {
 				return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
@@ -262,7 +288,7 @@ func (d *Door) Resolve(name string) (string, error) {
 			if links++; links > maxLinks {
 				return "", fmt.Errorf("resolving %s: %w", name, unix.ELOOP)
 			}
-			todo = append(strings.Split(path.Clean(target), "/"), todo...)
+			todo = append(strings.Split(target, "/"), todo...)
 		}
 	}
 	return done, nil

@@ -188,7 +188,14 @@ func (d *Door) dumpRDMA(request netlink.HeaderType, data []byte) ([][]byte, erro
 	return dump, nil
 }
 
-func (d *Door) dialRDMA() (*netlink.Conn, error) {
+// rdmaConn is what is used of a netlink.Conn.
+type rdmaConn interface {
+	Execute(m netlink.Message) ([]netlink.Message, error)
+	SetReadDeadline(t time.Time) error
+	Close() error
+}
+
+func (d *Door) dialRDMA() (rdmaConn, error) {
 	if d.rdma != nil {
 		return d.rdma, nil
 	}
