@@ -263,7 +263,7 @@ func (c *counterDir) planFile(name string, has func(string) bool, cells map[stri
 		if row.Width == catalog.Wrap32 {
 			f.wrapped = c.memory.wrapped(f.file.Path())
 		}
-		if limit := row.Width.Limit(); limit != 0 && f.limited == nil {
+		if limit := row.Width.Limit(); limit != 0 && f.limited == nil && !c.shared {
 			f.limit = limit
 			f.limited = series(&catalog.CounterSaturated, c.device, c.port, name)
 		}

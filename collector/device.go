@@ -18,15 +18,19 @@ import (
 // device is one RDMA device that is read. Each reading is a goroutine of its
 // own; there is never more than one per device.
 type device struct {
-	r        *Runner
-	name     string
-	instance uint64 // of its sysfs entry: another one is another registration
+	r          *Runner
+	name       string
+	instance   uint64 // of its sysfs entry: another one is another registration
+	memory     *memory
+	registered time.Time
 
 	// Of the runner's goroutine.
+	functions               []string           // PCI functions it stands for
 	running                 chan []node.Sample // the reading under way, nil if none
 	late                    bool               // the reading under way is not of this collection
 	lastRead                time.Time
 	stalled, lastReadSeries *node.Series
+	registeredSeries        *node.Series
 	wasStalled              bool
 
 	// Of the reading's goroutine.
@@ -49,12 +53,18 @@ type sourceReader struct {
 	errorSeries                          map[string]*node.Series
 }
 
-func newDevice(r *Runner, name string, instance uint64) *device {
+func newDevice(r *Runner, name string, instance uint64, now time.Time) *device {
+	m := r.remembered(name, instance, now)
 	return &device{
 		r: r, name: name, instance: instance, door: r.c.Host.Door(),
+		memory: m, registered: m.Registered,
 		stalled: series(&catalog.DeviceStalled, name), lastReadSeries: series(&catalog.DeviceLastRead, name),
+		registeredSeries: series(&catalog.DeviceFirstSeen, name),
 	}
 }
+
+// seconds is a time as Prometheus has it.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
 // start begins a reading unless an earlier one is still under way: a device
 // that hangs is not asked twice. What a late reading brings is too old to use.
@@ -91,9 +101,10 @@ func (d *device) wait(ctx context.Context, now time.Time) []node.Sample {
 	if stalled {
 		value = 1
 	}
-	samples = append(samples, node.Sample{Series: d.stalled, Value: value})
+	samples = append(samples, node.Sample{Series: d.stalled, Value: value},
+		node.Sample{Series: d.registeredSeries, Value: seconds(d.registered)})
 	if !d.lastRead.IsZero() {
-		samples = append(samples, node.Sample{Series: d.lastReadSeries, Value: float64(d.lastRead.UnixMilli()) / 1e3})
+		samples = append(samples, node.Sample{Series: d.lastReadSeries, Value: seconds(d.lastRead)})
 	}
 	return samples
 }
@@ -161,7 +172,7 @@ func (d *device) readSource(s *sourceReader, b *batch) {
 	b.addBool(s.success, err == nil)
 	b.add(s.duration, elapsed.Seconds())
 	if !s.lastSuccess.IsZero() {
-		b.add(s.lastSeries, float64(s.lastSuccess.UnixMilli())/1e3)
+		b.add(s.lastSeries, seconds(s.lastSuccess))
 	}
 	b.add(s.reads, float64(s.door.Reads))
 	for _, name := range slices.Sorted(maps.Keys(s.door.Errors)) {
@@ -198,11 +209,9 @@ func (d *device) rediscover(now time.Time) {
 	d.discovered = now
 	t := discover(d.door, d.name)
 	t.rawNames = d.r.c.RawEthtool
-	if d.target != nil {
-		t.memory = d.target.memory
-		if reflect.DeepEqual(t, d.target) {
-			return
-		}
+	t.memory = d.memory
+	if d.target != nil && reflect.DeepEqual(t, d.target) {
+		return
 	}
 	for _, s := range d.readers {
 		s.reader.close()

@@ -30,7 +30,8 @@ func openHWCounters(t *target, d *host.Door) reader {
 	dir(t.path, "", t.function != "vf")
 	for _, p := range t.ports {
 		if p.onDevice {
-			dir(path.Join(t.path, "ports", p.number), p.number, p.physical)
+			// What a software device counts is its own, its link included.
+			dir(path.Join(t.path, "ports", p.number), p.number, p.physical || t.function == "virtual")
 		}
 	}
 	return r

@@ -70,11 +70,11 @@ type portState struct {
 	ib   map[string]*attribute // of the RDMA port
 	net  map[string]*attribute // of its network interface
 
-	info, state, phys, active, admin, rate *node.Series
-	lid, smLID                             *node.Series
-	counts                                 []netdevCount
-	members, membersActive                 *node.Series
-	memberCarriers                         []*attribute
+	info, state, phys, active, ever, admin, rate, best *node.Series
+	lid, smLID                                         *node.Series
+	counts                                             []netdevCount
+	members, membersActive                             *node.Series
+	memberCarriers                                     []*attribute
 }
 
 // netdevCount is a row of catalog.Netdev and the series it feeds.
@@ -94,9 +94,9 @@ func newPortState(t *target, p *port, d *host.Door) *portState {
 		return series(m, append([]string{t.name, p.number}, more...)...)
 	}
 	s := &portState{t: t, p: p, ib: map[string]*attribute{}, net: map[string]*attribute{},
-		info:  id(&catalog.PortInfo, p.linkLayer, p.netdev, p.physName, p.kind, p.bond),
+		info:  id(&catalog.PortInfo, p.linkLayer, p.netdev, p.physName, p.kind, p.bond, role(t, p)),
 		state: id(&catalog.PortState), phys: id(&catalog.PortPhysicalState), active: id(&catalog.PortActive),
-		admin: id(&catalog.PortAdminUp), rate: id(&catalog.PortRate), lid: id(&catalog.PortLID), smLID: id(&catalog.PortSMLID),
+		ever: id(&catalog.PortEverActive), admin: id(&catalog.PortAdminUp), rate: id(&catalog.PortRate), best: id(&catalog.PortBestRate), lid: id(&catalog.PortLID), smLID: id(&catalog.PortSMLID),
 		members: id(&catalog.BondMembers), membersActive: id(&catalog.BondMembersActive),
 	}
 	if p.onDevice {
@@ -105,6 +105,9 @@ func newPortState(t *target, p *port, d *host.Door) *portState {
 	if p.netdev != "" {
 		names := []string{"flags", "speed", "carrier"}
 		for _, row := range catalog.Netdev() {
+			if row.Metric.Physical && !p.physical {
+				continue
+			}
 			names = append(names, row.Name)
 			s.counts = append(s.counts, netdevCount{&row, id(row.Metric, row.LabelValues(nil)...)})
 		}
@@ -118,6 +121,20 @@ func newPortState(t *target, p *port, d *host.Door) *portState {
 		}
 	}
 	return s
+}
+
+// role names the group of ports that a port ought to look like: those of equal
+// driver, board and link layer. Ports that are not physical have none, since
+// they come in any shape.
+func role(t *target, p *port) string {
+	if !p.physical && p.kind != "bond" {
+		return ""
+	}
+	board := t.identity.boardID
+	if board == "" {
+		board = t.identity.hcaType
+	}
+	return strings.TrimRight(strings.Join([]string{t.driver, board, p.linkLayer}, " "), " ")
 }
 
 // open prepares files of a directory. One that is not there is absent.
@@ -156,20 +173,25 @@ type reading struct {
 
 // text returns the attribute's text, "" if it has none.
 func (r *reading) text(a *attribute) string {
-	if a == nil || r.now.Before(a.sleep) {
-		return ""
-	}
 	var buf [128]byte
-	text, err := a.file.Read(r.door, buf[:])
+	return string(r.bytes(a, buf[:]))
+}
+
+// bytes is text into a buffer, for files that are longer.
+func (r *reading) bytes(a *attribute, buf []byte) []byte {
+	if a == nil || r.now.Before(a.sleep) {
+		return nil
+	}
+	text, err := a.file.Read(r.door, buf)
 	switch {
 	case err == nil:
-		return string(text)
+		return text
 	case host.Denied(err), errors.Is(err, fs.ErrNotExist):
 		a.sleep = r.now.Add(reprobeAfter)
 	case !host.NotOffered(err): // EINVAL is how carrier and speed say "down"
 		r.errs = append(r.errs, err)
 	}
-	return ""
+	return nil
 }
 
 func (s *portState) read(d *host.Door, b *batch) error {
@@ -196,14 +218,14 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 	if !s.p.onDevice {
 		// A bond member is up when its interface has a carrier.
 		carrier := r.text(s.net["carrier"])
-		b.addBool(s.active, carrier == "1")
+		s.bookActive(b, carrier == "1")
 		return carrier == "1", true
 	}
 	if state, err := host.ParseNumbered(r.text(s.ib["state"])); err == nil {
 		b.add(s.state, float64(state))
 		active, known = state == stateActive, true
 		if !constant {
-			b.addBool(s.active, active)
+			s.bookActive(b, active)
 		}
 	}
 	phys, err := host.ParseNumbered(r.text(s.ib["phys_state"]))
@@ -226,6 +248,22 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 
 // IFF_UP, include/uapi/linux/if.h: the interface is switched on.
 const flagUp = 1
+
+// bookActive says whether the port is active, and whether it ever was.
+func (s *portState) bookActive(b *batch, active bool) {
+	m := s.t.memory.port(s.p.number)
+	m.EverActive = m.EverActive || active
+	b.addBool(s.active, active)
+	b.addBool(s.ever, m.EverActive)
+}
+
+// bookRate gives the rate, and the best one so far.
+func (s *portState) bookRate(b *batch, rate float64) {
+	m := s.t.memory.port(s.p.number)
+	m.BestRate = max(m.BestRate, rate)
+	b.add(s.rate, rate)
+	b.add(s.best, m.BestRate)
+}
 
 // adminByNetdev: an Ethernet port is switched off by its interface, an
 // InfiniBand port by its physical state.
@@ -250,7 +288,7 @@ func (s *portState) readNetdev(r *reading, b *batch) {
 func (s *portState) readRate(r *reading, b *batch, trusted bool) {
 	if s.p.ethernet() {
 		if mbits, err := host.ParseCounter([]byte(r.text(s.net["speed"]))); err == nil && mbits > 0 && mbits < 1<<31 {
-			b.add(s.rate, catalog.MegabitsPerSecond.ToBase(float64(mbits)))
+			s.bookRate(b, catalog.MegabitsPerSecond.ToBase(float64(mbits)))
 			return
 		}
 	}
@@ -259,7 +297,7 @@ func (s *portState) readRate(r *reading, b *batch, trusted bool) {
 		return
 	}
 	if gbits, err := parseRate(r.text(s.ib["rate"])); err == nil && gbits > 0 {
-		b.add(s.rate, catalog.GigabitsPerSecond.ToBase(gbits))
+		s.bookRate(b, catalog.GigabitsPerSecond.ToBase(gbits))
 	}
 }
 

@@ -66,8 +66,11 @@ type Runner struct {
 	cached  map[string]*node.Snapshot // by sources read
 	listErr string
 
-	devicesSeries *node.Series
-	skipped       map[string]*node.Series
+	inventory inventory
+	restored  map[string]*memory // from before a restart, by device
+
+	devicesSeries, durationSeries *node.Series
+	skipped                       map[string]*node.Series
 }
 
 // NewRunner makes a runner. Nothing is read before the first Collect.
@@ -81,7 +84,9 @@ func NewRunner(c Config) *Runner {
 	return &Runner{
 		c: c, door: c.Host.Door(), logger: c.Logger,
 		devices: map[string]*device{}, cached: map[string]*node.Snapshot{},
+		inventory:     inventory{},
 		devicesSeries: series(&catalog.Devices), skipped: map[string]*node.Series{},
+		durationSeries: series(&catalog.CollectionDuration),
 	}
 }
 
@@ -93,7 +98,7 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wanted, key := r.wanted(only)
-	now := r.c.Now()
+	now, begin := r.c.Now(), time.Now()
 	if s := r.cached[key]; s != nil && now.Sub(s.Time) < r.c.MinInterval && !now.Before(s.Time) {
 		return s
 	}
@@ -101,7 +106,7 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	defer cancel()
 
 	s := &node.Snapshot{Time: now}
-	names := r.sync()
+	names := r.sync(now)
 	s.Samples = append(s.Samples, node.Sample{Series: r.devicesSeries, Value: float64(len(names))})
 	var reading []*device
 	for _, name := range names {
@@ -112,10 +117,14 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 			s.Samples = append(s.Samples, node.Sample{Series: r.skippedSeries(name, "excluded"), Value: 1})
 		}
 	}
+	covered := map[string]string{}
 	for _, d := range reading {
 		samples := d.wait(ctx, now)
 		s.Devices = append(s.Devices, node.Device{Name: d.name, Samples: samples})
+		d.covers(covered)
 	}
+	s.Samples = append(s.Samples, r.inventory.update(now, covered)...)
+	s.Samples = append(s.Samples, node.Sample{Series: r.durationSeries, Value: time.Since(begin).Seconds()})
 	if len(r.cached) > 8 { // as many as different scrape jobs would ask for
 		clear(r.cached)
 	}
@@ -153,7 +162,7 @@ const class = "class/infiniband"
 // sync compares the devices that are there with those that are read, and
 // returns the names of all present ones. An excluded device is not looked at
 // beyond its name.
-func (r *Runner) sync() []string {
+func (r *Runner) sync(now time.Time) []string {
 	names, err := r.door.List(class)
 	r.logList(err)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -177,7 +186,7 @@ func (r *Runner) sync() []string {
 			d = nil
 		}
 		if d == nil {
-			r.devices[name] = newDevice(r, name, instance)
+			r.devices[name] = newDevice(r, name, instance, now)
 			level.Info(r.logger).Log("msg", "device found", "device", name)
 		}
 	}

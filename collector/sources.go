@@ -34,5 +34,10 @@ func Sources() []Source {
 			Cost: "about thirty files an interface, once a minute",
 			open: openDCQCN,
 		},
+		{
+			Name: "pcie", Default: true, What: "PCIe link of the device, the path above it, and the errors (AER) at both ends",
+			Cost: "fourteen small files a PCI function and two more for each switch above it; the firmware is not asked",
+			open: openPCIe,
+		},
 	}
 }

@@ -44,7 +44,7 @@ type port struct {
 	physName  string // phys_port_name of the interface: p0, pf0vf3
 	bond      string
 	members   []string
-	pciPath   string
+	pciPath   string // of the PCI function, or of the one its interface is on
 }
 
 func (p *port) ethernet() bool { return p.linkLayer == "Ethernet" }
@@ -54,7 +54,7 @@ var bdf = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 // discover finds out what a device is. Nothing about it is mandatory: a device
 // of which nothing can be read is still a device with a name.
 func discover(d *host.Door, name string) *target {
-	t := &target{name: name, path: path.Join("class/infiniband", name), memory: newMemory()}
+	t := &target{name: name, path: path.Join("class/infiniband", name)}
 	devicePath, err := d.Resolve(path.Join(t.path, "device"))
 	if err == nil {
 		t.pciPath = nearestPCI(devicePath)
@@ -171,9 +171,12 @@ func findPorts(d *host.Door, t *target) []*port {
 			p.linkLayer = printable(layer)
 		}
 		p.netdev = netdevs.find(p)
+		if p.pciPath == "" { // a software device runs on the function of its interface
+			p.pciPath = netdevPCI(d, p.netdev)
+		}
 		describeNetdev(d, p)
 		p.kind = portKind(t, p)
-		p.physical = p.kind == "physical"
+		p.physical = p.kind == "physical" || p.kind == "virtual"
 		ports = append(ports, p)
 		ports = append(ports, bondMembers(d, p)...)
 	}
@@ -215,15 +218,25 @@ func portKind(t *target, p *port) string {
 	return "physical"
 }
 
+// netdevPCI returns the path of the PCI function of an interface, "" if it has
+// none.
+func netdevPCI(d *host.Door, netdev string) string {
+	if netdev == "" {
+		return ""
+	}
+	device, err := d.Resolve(path.Join("class/net", netdev, "device"))
+	if err != nil {
+		return ""
+	}
+	return nearestPCI(device)
+}
+
 // bondMembers makes a port of each interface of a bond: link and physical
 // counters are theirs, while the RDMA device has only the sum of its own.
 func bondMembers(d *host.Door, p *port) []*port {
 	var members []*port
 	for _, netdev := range p.members {
-		m := &port{number: p.number + "/" + netdev, physical: true, kind: "bond_member", linkLayer: "Ethernet", netdev: netdev, bond: p.bond}
-		if device, err := d.Resolve(path.Join("class/net", netdev, "device")); err == nil {
-			m.pciPath = nearestPCI(device)
-		}
+		m := &port{number: p.number + "/" + netdev, physical: true, kind: "bond_member", linkLayer: "Ethernet", netdev: netdev, bond: p.bond, pciPath: netdevPCI(d, netdev)}
 		if name, err := d.Read(path.Join("class/net", netdev, "phys_port_name")); err == nil {
 			m.physName = printable(name)
 		}

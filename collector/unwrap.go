@@ -3,9 +3,9 @@ package collector
 // wrapped is a counter whose hardware has 32 bits, shown by the kernel in a
 // wider file without counting the overflows (mlx5 and mlx4 queue counters).
 type wrapped struct {
-	last uint64
-	high uint64 // what the overflows so far add
-	seen bool
+	Last uint64 `json:"last"`
+	High uint64 `json:"high"` // what the overflows so far add
+	Seen bool   `json:"seen"`
 }
 
 // step tells what a new raw value means.
@@ -23,9 +23,9 @@ const halfRange = 1 << 31
 
 func (w *wrapped) classify(raw uint64) step {
 	switch {
-	case !w.seen || raw >= w.last:
+	case !w.Seen || raw >= w.Last:
 		return forward
-	case raw < 1<<32 && w.last < 1<<32 && (raw-w.last)&(1<<32-1) < halfRange:
+	case raw < 1<<32 && w.Last < 1<<32 && (raw-w.Last)&(1<<32-1) < halfRange:
 		return wrap
 	}
 	return backward
@@ -35,12 +35,12 @@ func (w *wrapped) classify(raw uint64) step {
 // the device started anew: the overflows before then no longer count.
 func (w *wrapped) total(raw uint64, reset bool) uint64 {
 	if reset {
-		w.high = 0
+		w.High = 0
 	} else if w.classify(raw) == wrap {
-		w.high += 1 << 32
+		w.High += 1 << 32
 	}
-	w.last, w.seen = raw, true
-	return w.high + raw
+	w.Last, w.Seen = raw, true
+	return w.High + raw
 }
 
 // deviceReset judges all counters of one directory together: next to a counter
@@ -57,20 +57,4 @@ func deviceReset(steps []step) bool {
 		}
 	}
 	return wraps > 1
-}
-
-// memory is what is remembered of one device as long as it stays registered,
-// whatever happens to the readers in between.
-type memory struct {
-	wraps      map[string]*wrapped // by file
-	restricted answer
-}
-
-func newMemory() *memory { return &memory{wraps: map[string]*wrapped{}} }
-
-func (m *memory) wrapped(file string) *wrapped {
-	if m.wraps[file] == nil {
-		m.wraps[file] = &wrapped{}
-	}
-	return m.wraps[file]
 }

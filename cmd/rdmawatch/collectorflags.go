@@ -16,7 +16,7 @@ import (
 
 // collectorFlags say what is read, and where.
 type collectorFlags struct {
-	sysfs, rootfs, replay *string
+	sysfs, procfs, rootfs, replay *string
 	timeout, minInterval  *time.Duration
 	restricted            *bool
 	rawEthtool            *string
@@ -34,6 +34,7 @@ type sourceFlags struct {
 func addCollectorFlags(cmd *kingpin.CmdClause) collectorFlags {
 	f := collectorFlags{
 		sysfs:       cmd.Flag("path.sysfs", "Mount point of sysfs. Default: /sys below --path.rootfs.").String(),
+		procfs:      cmd.Flag("path.procfs", "Mount point of procfs. Default: /proc below --path.rootfs.").String(),
 		rootfs:      cmd.Flag("path.rootfs", "Mount point of the machine's root, in a container.").Default("/").String(),
 		replay:      cmd.Flag("replay", "Read the node fixture in this directory instead of this machine.").PlaceHolder("DIR").String(),
 		timeout:     cmd.Flag("collector.timeout", "How long a scrape waits for a device; below the usual scrape timeout of 10s.").Default("5s").Duration(),
@@ -98,7 +99,7 @@ func (f *collectorFlags) runner(logger log.Logger) (*collector.Runner, func(), e
 			c.Sources = append(c.Sources, s)
 		}
 	}
-	if c.Host, err = host.New(host.Config{Sysfs: f.sysfsPath(logger), Replay: *f.replay}); err != nil {
+	if c.Host, err = host.New(host.Config{Sysfs: f.sysfsPath(logger), Procfs: f.procfsPath(), Replay: *f.replay}); err != nil {
 		return nil, nil, err
 	}
 	if c.Host.Replay() {
@@ -120,6 +121,13 @@ func (f *collectorFlags) sysfsPath(logger log.Logger) string {
 		return mounted
 	}
 	return filepath.Join(*f.rootfs, "sys")
+}
+
+func (f *collectorFlags) procfsPath() string {
+	if *f.procfs != "" {
+		return *f.procfs
+	}
+	return filepath.Join(*f.rootfs, "proc")
 }
 
 func exists(path string) bool {

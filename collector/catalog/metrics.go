@@ -190,8 +190,10 @@ func Metrics() []*Metric {
 		&PortState,
 		&PortPhysicalState,
 		&PortActive,
+		&PortEverActive,
 		&PortAdminUp,
 		&PortRate,
+		&PortBestRate,
 		&PortLID,
 		&PortSMLID,
 		&NetdevMTU,
@@ -212,9 +214,12 @@ func Metrics() []*Metric {
 		&UnmappedPort,
 		&UnmappedEthtool,
 		&Devices,
+		&CollectionDuration,
 		&DeviceSkipped,
 		&DeviceStalled,
 		&DeviceLastRead,
+		&DeviceFirstSeen,
+		&DevicePresent,
 		&CollectorSuccess,
 		&CollectorDuration,
 		&CollectorLastSuccess,
@@ -470,12 +475,14 @@ var (
 // Devices and ports.
 var (
 	DeviceInfo        = Metric{"rdma_device_info", Gauge, Device, Host, InInfo, []string{"driver", "firmware", "board_id", "hca_type", "hw_rev", "node_type", "node_guid", "sys_image_guid", "node_desc", "pci", "numa_node", "function", "parent"}, "Identity of an RDMA device; function is pf, vf, sf or virtual, parent names the device of which this is a plane.", shared}
-	PortInfo          = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond"}, "Identity of a port; kind is physical, vf, representor, bond, bond_member, plane or virtual.", shared}
+	PortInfo          = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond", "role"}, "Identity of a port; ports of equal role (driver, board, link layer) ought to look alike; kind is physical, vf, representor, bond, bond_member, plane or virtual.", shared}
 	PortState         = Metric{"rdma_port_state", Gauge, Port, Wire, Count, nil, "Logical state of the port: 1 down, 2 initializing, 3 armed, 4 active, 5 active-defer.", shared}
 	PortPhysicalState = Metric{"rdma_port_physical_state", Gauge, Port, Wire, Count, nil, "Physical state of the port: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 error recovery, 7 test.", shared}
 	PortActive        = Metric{"rdma_port_active", Gauge, Port, Wire, Count, nil, "1 if the port is active, else 0; absent where the driver reports a constant.", shared}
+	PortEverActive    = Metric{"rdma_port_ever_active", Gauge, Port, Wire, Count, nil, "1 if the port has been active since the device was registered, else 0; kept over a restart of rdmawatch.", shared}
 	PortAdminUp       = Metric{"rdma_port_admin_up", Gauge, Port, Host, Count, nil, "1 if the port is switched on (interface up, or physical state not disabled), else 0.", shared}
 	PortRate          = Metric{"rdma_port_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Rate at which the port's link runs in one direction; only while it is active.", shared}
+	PortBestRate      = Metric{"rdma_port_best_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Highest rate at which the port's link has run since the device was registered.", shared}
 	PortLID           = Metric{"rdma_port_lid", Gauge, Port, Wire, Count, nil, "Local identifier that the subnet manager assigned; 0 is none.", shared}
 	PortSMLID         = Metric{"rdma_port_sm_lid", Gauge, Port, Wire, Count, nil, "Local identifier of the subnet manager; 0 is none.", shared}
 	NetdevMTU         = Metric{"rdma_port_netdev_mtu_bytes", Gauge, Port, Host, InBytes, nil, "MTU of the port's network interface.", shared}
@@ -508,9 +515,12 @@ var (
 // rdmawatch about itself.
 var (
 	Devices              = Metric{"rdma_devices", Gauge, Node, Host, Count, nil, "RDMA devices present on this node, skipped ones included.", shared}
+	CollectionDuration   = Metric{"rdma_collection_duration_seconds", Gauge, Node, Host, InSeconds, nil, "How long the last reading of all devices took.", shared}
 	DeviceSkipped        = Metric{"rdma_device_skipped", Gauge, Device, Host, Count, []string{"reason"}, "1 for a device that is not read: excluded (by flag), restricted (owned by the fabric manager).", shared}
 	DeviceStalled        = Metric{"rdma_device_stalled", Gauge, Device, Host, Count, nil, "1 if reading the device did not return in time and is still waited for, else 0.", shared}
 	DeviceLastRead       = Metric{"rdma_device_last_read_timestamp_seconds", Gauge, Device, Host, InTimestamp, nil, "When the device was last read to the end.", shared}
+	DeviceFirstSeen      = Metric{"rdma_device_registered_timestamp_seconds", Gauge, Device, Host, InTimestamp, nil, "When this registration of the device was first seen; another driver load is another registration.", shared}
+	DevicePresent        = Metric{"rdma_device_present", Gauge, Device, Host, Count, []string{"pci"}, "1 for a device that is there, 0 for one that was there for ten minutes or more since boot and is gone.", shared}
 	CollectorSuccess     = Metric{"rdma_collector_success", Gauge, Device, Host, Count, []string{"collector"}, "1 if the collector read this device without an unexpected error, else 0.", shared}
 	CollectorDuration    = Metric{"rdma_collector_duration_seconds", Gauge, Device, Host, InSeconds, []string{"collector"}, "How long the collector's last reading of this device took.", shared}
 	CollectorLastSuccess = Metric{"rdma_collector_last_success_timestamp_seconds", Gauge, Device, Host, InTimestamp, []string{"collector"}, "When the collector last read this device without an unexpected error.", shared}

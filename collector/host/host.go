@@ -32,6 +32,8 @@ const MaxValue = 4096
 type Config struct {
 	// Sysfs is the mount point of sysfs, "/sys" on the machine itself.
 	Sysfs string
+	// Procfs is the mount point of procfs, "/proc" on the machine itself.
+	Procfs string
 	// Replay is a fixture directory to read instead of the machine. Nothing of
 	// the real machine is then touched: sysfs, ethtool and netlink all come
 	// from below it.
@@ -46,13 +48,14 @@ type Config struct {
 
 // Host is an open machine or fixture. Its methods may be used concurrently.
 type Host struct {
-	sys     *os.Root
-	sysPath string
-	replay  *os.Root // nil on a real machine
-	escape  error    // see escapeError
-	trace   func(string)
-	open    atomic.Int64
-	maxOpen int64
+	sys      *os.Root
+	sysPath  string
+	procPath string
+	replay   *os.Root // nil on a real machine
+	escape   error    // see escapeError
+	trace    func(string)
+	open     atomic.Int64
+	maxOpen  int64
 
 	socket            ethtoolSocket
 	noEthtool, noRDMA outage
@@ -61,7 +64,7 @@ type Host struct {
 // New opens a machine or a fixture. Its error tells which directory is missing
 // and which flag sets it.
 func New(c Config) (*Host, error) {
-	h := &Host{trace: c.Trace, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs}
+	h := &Host{trace: c.Trace, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs, procPath: c.Procfs}
 	if h.trace == nil {
 		h.trace = func(string) {}
 	}
@@ -70,7 +73,7 @@ func New(c Config) (*Host, error) {
 	}
 	var err error
 	if c.Replay != "" {
-		h.sysPath = path.Join(c.Replay, "sys")
+		h.sysPath, h.procPath = path.Join(c.Replay, "sys"), path.Join(c.Replay, "proc")
 		if h.replay, err = os.OpenRoot(c.Replay); err != nil {
 			return nil, fmt.Errorf("opening the fixture given by --replay: %w", err)
 		}
@@ -117,6 +120,15 @@ func (h *Host) Close() {
 
 // Replay reports whether this is a fixture.
 func (h *Host) Replay() bool { return h.replay != nil }
+
+// BootID identifies this boot of the machine; "" if procfs does not tell.
+func (h *Host) BootID() string {
+	id, err := os.ReadFile(path.Join(h.procPath, "sys/kernel/random/boot_id"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
 
 func descriptorLimit() int64 {
 	var r unix.Rlimit

@@ -1,0 +1,326 @@
+// Package engine evaluates alert rules on the node, as Prometheus does on a
+// server: Prometheus' own query engine over a small store of the recent past,
+// and a state machine with the same steps. Time is an argument everywhere, so
+// that an hour can be replayed in a moment.
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-kit/log"
+	"github.com/go-kit/log/level"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/template"
+
+	"github.com/rdmawatch/rdmawatch/collector/node"
+)
+
+// Config is what an Engine needs to know.
+type Config struct {
+	Groups []*Group // of node scope
+	// Instance is the value of the label instance on every series, as a
+	// Prometheus server would add it.
+	Instance string
+	// External labels are added to every alert that is sent.
+	External labels.Labels
+	// ExternalURL is where this program's pages are reached from outside.
+	ExternalURL *url.URL
+	Logger      log.Logger
+}
+
+// Engine holds the recent past and the state of all alerts. Append and
+// Evaluate are called by one goroutine; Alerts and Rules by any.
+type Engine struct {
+	c      Config
+	store  *store
+	query  *promql.Engine
+	series map[*node.Series]*ring // nil: no rule names it
+
+	mu     sync.Mutex // guards what follows
+	groups []*Group
+	active map[*Rule]instances
+	status map[*Rule]RuleStatus
+	stats  Stats
+}
+
+// RuleStatus is how the last evaluation of a rule went.
+type RuleStatus struct {
+	At       time.Time
+	Duration time.Duration
+	Err      error
+}
+
+// Stats count evaluations since the start.
+type Stats struct {
+	Rounds, Evaluations, Failures uint64
+	LastRound                     time.Time
+	LastDuration                  time.Duration
+	Series                        int
+}
+
+// Limits of one evaluation: no rule of ours comes near them, a mistaken rule
+// of somebody else's must not take the node's memory.
+const (
+	maxSamples  = 2_000_000
+	maxDuration = 10 * time.Second
+	// maxAlerts of one rule; a rule with more has an error, as with
+	// Prometheus' limit of a group.
+	maxAlerts = 10_000
+)
+
+// New makes an engine.
+func New(c Config) *Engine {
+	if c.ExternalURL == nil {
+		c.ExternalURL = &url.URL{}
+	}
+	if c.Logger == nil {
+		c.Logger = log.NewNopLogger()
+	}
+	e := &Engine{
+		c:      c,
+		query:  promql.NewEngine(promql.EngineOpts{MaxSamples: maxSamples, Timeout: maxDuration, LookbackDelta: lookback, Parser: newParser(), EnableNegativeOffset: true, EnableAtModifier: true}),
+		active: map[*Rule]instances{}, status: map[*Rule]RuleStatus{},
+	}
+	e.load(c.Groups)
+	return e
+}
+
+// load puts groups into use with an empty store.
+func (e *Engine) load(groups []*Group) {
+	e.groups = groups
+	e.store = newStore(history(groups))
+	e.series = map[*node.Series]*ring{}
+}
+
+// Reload replaces the rules. The past of series that both name is kept, and so
+// are alerts of rules that have the same name.
+func (e *Engine) Reload(groups []*Group) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old, before := e.active, e.store
+	e.active, e.status = map[*Rule]instances{}, map[*Rule]RuleStatus{}
+	e.load(groups)
+	e.store.take(before)
+	for was, alerts := range old {
+		for _, g := range groups {
+			for _, r := range g.Rules {
+				if r.Alert != "" && r.Alert == was.Alert {
+					e.active[r] = alerts
+				}
+			}
+		}
+	}
+}
+
+// Append adds a reading of the node to the past.
+func (e *Engine) Append(s *node.Snapshot) {
+	e.store.begin()
+	s.All(func(sample node.Sample) {
+		r, known := e.series[sample.Series]
+		if !known {
+			r = e.ring(sample.Series)
+			e.series[sample.Series] = r
+		}
+		if r != nil && r.gen != e.store.gen { // the first of two duplicates counts
+			e.store.add(r, s.Time, sample.Value)
+		}
+	})
+	e.store.end(s.Time, func(metric string) bool { return !strings.Contains(metric, ":") })
+	if len(e.series) > 2*e.store.len()+10_000 {
+		clear(e.series) // devices came and went; the map is filled again
+	}
+}
+
+func (e *Engine) ring(s *node.Series) *ring {
+	if !e.store.wants(s.Metric.Name) {
+		return nil
+	}
+	b := labels.NewBuilder(labels.EmptyLabels())
+	b.Set(labels.MetricName, s.Metric.Name)
+	b.Set(model.InstanceLabel, e.c.Instance)
+	for i, name := range s.Metric.LabelNames() {
+		b.Set(name, s.Values[i])
+	}
+	return e.store.series(b.Labels())
+}
+
+// Evaluate evaluates all rules at a time, group by group.
+func (e *Engine) Evaluate(ctx context.Context, now time.Time) {
+	begin := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, g := range e.groups {
+		for _, r := range g.Rules {
+			e.evaluate(ctx, r, now)
+		}
+	}
+	e.stats.Rounds++
+	e.stats.LastRound, e.stats.LastDuration, e.stats.Series = now, time.Since(begin), e.store.len()
+}
+
+// evaluate evaluates one rule. An error leaves its alerts as they are.
+func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
+	begin := time.Now()
+	var err error
+	if r.Record != "" {
+		err = e.record(ctx, r, now)
+	} else {
+		err = e.alert(ctx, r, now)
+	}
+	was := e.status[r].Err
+	e.status[r] = RuleStatus{At: now, Duration: time.Since(begin), Err: err}
+	e.stats.Evaluations++
+	if err == nil {
+		return
+	}
+	e.stats.Failures++
+	if was == nil || was.Error() != err.Error() {
+		level.Warn(e.c.Logger).Log("msg", "rule failed", "rule", r.Name(), "file", r.Group.File, "err", err)
+	}
+}
+
+// vector evaluates a rule's expression. If none of the series it names exists
+// there is nothing to evaluate.
+func (e *Engine) vector(ctx context.Context, r *Rule, now time.Time) (promql.Vector, error) {
+	if !r.always && !slices.ContainsFunc(r.metrics, func(m string) bool { return len(e.store.byName[m]) > 0 }) {
+		return nil, nil
+	}
+	return e.ask(ctx, r.query, now)
+}
+
+func (e *Engine) ask(ctx context.Context, query string, now time.Time) (promql.Vector, error) {
+	q, err := e.query.NewInstantQuery(ctx, e.store, nil, query, now)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	result := q.Exec(ctx)
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	switch v := result.Value.(type) {
+	case promql.Vector:
+		return slices.Clone(v), nil
+	case promql.Scalar:
+		return promql.Vector{{T: v.T, F: v.V, Metric: labels.EmptyLabels()}}, nil
+	}
+	return nil, fmt.Errorf("result is a %s, not a vector", result.Value.Type())
+}
+
+func (e *Engine) record(ctx context.Context, r *Rule, now time.Time) error {
+	vector, err := e.vector(ctx, r, now)
+	if err != nil {
+		return err
+	}
+	e.store.begin()
+	for _, sample := range vector {
+		b := labels.NewBuilder(sample.Metric)
+		b.Set(labels.MetricName, r.Record)
+		r.Labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
+		ring := e.store.series(b.Labels())
+		if ring.gen == e.store.gen {
+			return errors.New("two results have the same labels after the rule's own are set")
+		}
+		e.store.add(ring, now, sample.F)
+	}
+	e.store.end(now, func(metric string) bool { return metric == r.Record })
+	return nil
+}
+
+func (e *Engine) alert(ctx context.Context, r *Rule, now time.Time) error {
+	vector, err := e.vector(ctx, r, now)
+	if err != nil {
+		return err
+	}
+	limit := maxAlerts
+	if r.Group.Limit > 0 {
+		limit = min(limit, r.Group.Limit)
+	}
+	if len(vector) > limit {
+		return fmt.Errorf("%d alerts exceed the limit of %d", len(vector), limit)
+	}
+	found := instances{}
+	for _, sample := range vector {
+		a := e.instance(ctx, r, sample, now)
+		hash := a.Labels.Hash()
+		if found[hash] != nil {
+			return fmt.Errorf("two results have the same labels after the rule's own are set: %s", a.Labels)
+		}
+		found[hash] = a
+	}
+	if e.active[r] == nil {
+		e.active[r] = instances{}
+	}
+	e.active[r].update(r, found, now)
+	return nil
+}
+
+// instance makes an alert of a result, with its labels and annotations filled
+// in by Prometheus' templates.
+func (e *Engine) instance(ctx context.Context, r *Rule, sample promql.Sample, now time.Time) *Alert {
+	data := template.AlertTemplateData(sample.Metric.Map(), e.c.External.Map(), e.c.ExternalURL.String(), sample)
+	expand := func(text string) string {
+		if !strings.Contains(text, "{{") {
+			return text
+		}
+		const defs = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}"
+		expanded, err := template.NewTemplateExpander(ctx, defs+text, "__alert_"+r.Alert, data,
+			model.TimeFromUnixNano(now.UnixNano()), e.ask, e.c.ExternalURL, nil).Expand()
+		if err != nil {
+			return fmt.Sprintf("<error expanding template: %s>", err)
+		}
+		return expanded
+	}
+	b := labels.NewBuilder(sample.Metric)
+	b.Del(labels.MetricName)
+	r.Labels.Range(func(l labels.Label) { b.Set(l.Name, expand(l.Value)) })
+	b.Set(labels.AlertName, r.Alert)
+	annotations := labels.NewBuilder(labels.EmptyLabels())
+	r.Annotations.Range(func(l labels.Label) { annotations.Set(l.Name, expand(l.Value)) })
+	return &Alert{Labels: b.Labels(), Annotations: annotations.Labels(), State: Pending, Value: sample.F, ActiveAt: now}
+}
+
+// Alerts returns copies of all alerts, resolved ones included for a while,
+// those that began first first.
+func (e *Engine) Alerts() []Alert {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var alerts []Alert
+	for _, in := range e.active {
+		for _, a := range in {
+			alerts = append(alerts, *a)
+		}
+	}
+	slices.SortFunc(alerts, func(a, b Alert) int {
+		return cmp.Or(a.ActiveAt.Compare(b.ActiveAt), labels.Compare(a.Labels, b.Labels))
+	})
+	return alerts
+}
+
+// Rules returns the loaded groups and how their rules' last evaluations went.
+func (e *Engine) Rules() ([]*Group, map[*Rule]RuleStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	status := make(map[*Rule]RuleStatus, len(e.status))
+	for r, s := range e.status {
+		status[r] = s
+	}
+	return e.groups, status
+}
+
+// Stats returns what was counted since the start.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stats
+}

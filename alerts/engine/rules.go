@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Group is a rule group: its rules are evaluated one after the other.
+type Group struct {
+	Name  string
+	File  string
+	Limit int
+	Rules []*Rule
+}
+
+// Rule is a recording or an alerting rule.
+type Rule struct {
+	Record, Alert string // one of them is the rule's name
+	Expr          parser.Expr
+	For           time.Duration
+	KeepFiringFor time.Duration
+	Labels        labels.Labels
+	Annotations   labels.Labels
+	Group         *Group
+
+	query   string
+	metrics []string // that the expression selects
+	always  bool     // the expression may have a result without any series
+	span    time.Duration
+}
+
+// Name is the name of the alert or of the recorded metric.
+func (r *Rule) Name() string { return r.Record + r.Alert }
+
+// Severity is critical, warning or info.
+func (r *Rule) Severity() string { return r.Labels.Get("severity") }
+
+// Metrics lists the metrics that the expression selects.
+func (r *Rule) Metrics() []string { return r.metrics }
+
+// Span is how far the expression looks back.
+func (r *Rule) Span() time.Duration { return r.span }
+
+// Query is the expression as text.
+func (r *Rule) Query() string { return r.query }
+
+// FleetScope is the value of the label scope of rules that compare nodes; only
+// a central Prometheus can evaluate them.
+const FleetScope = "fleet"
+
+func newParser() parser.Parser { return parser.NewParser(parser.Options{}) }
+
+// ParseRules reads a rule file in Prometheus' format. Its errors name the file
+// and the line.
+func ParseRules(file string, content []byte) ([]*Group, error) {
+	p := newParser()
+	parsed, errs := rulefmt.Parse(content, false, model.UTF8Validation, p, slog.New(slog.DiscardHandler))
+	if len(errs) > 0 {
+		for i, err := range errs {
+			errs[i] = fmt.Errorf("%s: %w", file, err)
+		}
+		return nil, errors.Join(errs...)
+	}
+	var groups []*Group
+	for _, g := range parsed.Groups {
+		group := &Group{Name: g.Name, File: file, Limit: g.Limit}
+		for _, r := range g.Rules {
+			rule, err := newRule(p, r, g.Labels)
+			if err != nil {
+				return nil, fmt.Errorf("%s: group %s: %s: %w", file, g.Name, r.Alert+r.Record, err)
+			}
+			rule.Group = group
+			group.Rules = append(group.Rules, rule)
+		}
+		groups = append(groups, group)
+	}
+	return groups, nil
+}
+
+func newRule(p parser.Parser, r rulefmt.Rule, groupLabels map[string]string) (*Rule, error) {
+	expr, err := p.ParseExpr(r.Expr)
+	if err != nil {
+		return nil, err
+	}
+	b := labels.NewBuilder(labels.FromMap(groupLabels))
+	for name, value := range r.Labels {
+		b.Set(name, value)
+	}
+	rule := &Rule{
+		Record: r.Record, Alert: r.Alert, Expr: expr,
+		For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor),
+		Labels: b.Labels(), Annotations: labels.FromMap(r.Annotations),
+	}
+	rule.analyse()
+	return rule, nil
+}
+
+// lookback is how old a sample may be and still count as the present value;
+// four rounds of evaluation may be missed.
+const lookback = time.Minute
+
+// analyse finds out what the expression reads and how far back. It is called
+// again when the expression has been changed.
+func (r *Rule) analyse() {
+	r.query, r.metrics, r.always, r.span = r.Expr.String(), nil, false, lookback
+	parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			if name := metricName(n); name != "" && !slices.Contains(r.metrics, name) {
+				r.metrics = append(r.metrics, name)
+			} else if name == "" {
+				r.always = true // selects by something else than a name
+			}
+			r.span = max(r.span, reach(n, path))
+		case *parser.Call:
+			switch n.Func.Name {
+			case "absent", "absent_over_time", "vector", "scalar", "time":
+				r.always = true
+			}
+		}
+		return nil
+	})
+}
+
+func metricName(s *parser.VectorSelector) string {
+	if s.Name != "" {
+		return s.Name
+	}
+	for _, m := range s.LabelMatchers {
+		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+			return m.Value
+		}
+	}
+	return ""
+}
+
+// reach is how far back a selector looks from the time of evaluation: its
+// range, its offset, and those of the subqueries around it.
+func reach(s *parser.VectorSelector, path []parser.Node) time.Duration {
+	far := lookback + s.OriginalOffset
+	for _, n := range path {
+		switch n := n.(type) {
+		case *parser.MatrixSelector:
+			far += n.Range - lookback
+		case *parser.SubqueryExpr:
+			far += n.Range + n.OriginalOffset
+		}
+	}
+	return far
+}
+
+// history tells for each metric that rules select how far back they look.
+func history(groups []*Group) map[string]time.Duration {
+	keep := map[string]time.Duration{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
+				if s, ok := n.(*parser.VectorSelector); ok {
+					name := metricName(s)
+					keep[name] = max(keep[name], reach(s, path))
+				}
+				return nil
+			})
+		}
+	}
+	return keep
+}
+
+// NodeScope leaves out the rules that only a central Prometheus can evaluate.
+func NodeScope(groups []*Group) []*Group {
+	var kept []*Group
+	for _, g := range groups {
+		node := &Group{Name: g.Name, File: g.File, Limit: g.Limit}
+		for _, r := range g.Rules {
+			if r.Labels.Get("scope") != FleetScope {
+				node.Rules = append(node.Rules, r)
+			}
+		}
+		if len(node.Rules) > 0 {
+			kept = append(kept, node)
+		}
+	}
+	return kept
+}
+
+// CheckNames refuses two alerts of one name: one name ties rule, runbook and
+// scenarios.
+func CheckNames(groups []*Group) error {
+	seen := map[string]string{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" {
+				continue
+			}
+			where := fmt.Sprintf("%s, group %s", g.File, g.Name)
+			if first, ok := seen[r.Alert]; ok {
+				return fmt.Errorf("alert %s is defined twice: in %s and in %s", r.Alert, first, where)
+			}
+			seen[r.Alert] = where
+		}
+	}
+	return nil
+}
+
+// Replace puts own groups beside the bundled ones: an alert or recorded metric
+// that an own group defines takes the bundled one's place.
+func Replace(bundled, own []*Group) []*Group {
+	names := map[string]bool{}
+	for _, g := range own {
+		for _, r := range g.Rules {
+			names[r.Name()] = true
+		}
+	}
+	var groups []*Group
+	for _, g := range bundled {
+		kept := &Group{Name: g.Name, File: g.File, Limit: g.Limit}
+		for _, r := range g.Rules {
+			if !names[r.Name()] {
+				kept.Rules = append(kept.Rules, r)
+			}
+		}
+		if len(kept.Rules) > 0 {
+			groups = append(groups, kept)
+		}
+	}
+	return append(groups, own...)
+}
+
+// join is a readable list of names.
+func join(names []string) string { return strings.Join(names, ", ") }

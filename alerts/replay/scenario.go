@@ -1,0 +1,239 @@
+// Package replay plays scenarios: a node fixture whose files change over time,
+// read by the real collectors and judged by the real engine on a virtual
+// clock. What must fire, by when, and what must stay quiet stands in the
+// scenario itself.
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Scenario is a file of cases.
+type Scenario struct {
+	// About says in a sentence what the scenario is.
+	About string `yaml:"about"`
+	// Common changes apply to every case.
+	Common []Change `yaml:"common"`
+	Cases  []Case   `yaml:"cases"`
+}
+
+// Case is one course of events and what must come of it.
+type Case struct {
+	Name     string   `yaml:"name"`
+	About    string   `yaml:"about"`
+	Node     string   `yaml:"node"`     // a directory beside the scenarios: ../nodes/<node>
+	Duration Duration `yaml:"duration"` // 30m if not given
+	Interval Duration `yaml:"interval"` // 15s if not given
+	Changes  []Change `yaml:"changes"`
+	// Fire lists the alerts that must fire and be sent, Silenced those that
+	// must fire behind another alert, Allowed the names of those that may fire
+	// without being asked for. No other alert may fire.
+	Fire     []Expect `yaml:"fire"`
+	Silenced []Expect `yaml:"silenced"`
+	Allowed  []string `yaml:"allowed"`
+}
+
+// Expect is an alert that must fire.
+type Expect struct {
+	Alert  string            `yaml:"alert"`
+	Labels map[string]string `yaml:"labels"` // at least these
+	By     Duration          `yaml:"by"`     // latest time of firing; the end if not given
+	NotBy  Duration          `yaml:"not_by"` // must not fire earlier than this
+	Ended  Duration          `yaml:"ended"`  // must be resolved by then; need not if not given
+	Until  Duration          `yaml:"until"`  // must still fire then
+}
+
+// Change is something that happens to files of the node. One of the keys of
+// Target says where, one of the others what.
+type Change struct {
+	Target `yaml:",inline"`
+
+	Set *string `yaml:"set"` // new content, from At on
+	// Add is what a counter gains per second from From until To.
+	Add  *float64 `yaml:"add"`
+	Bits int      `yaml:"bits"` // the counter's field wraps at this width
+
+	// Device is an RDMA device that is gone from From until To; Blocked is a
+	// file whose reads hang for that time.
+	Device  string `yaml:"device_gone"`
+	Blocked string `yaml:"blocked"`
+	// Restart restarts the program at At: what it holds in memory is lost,
+	// what it writes to its state file is kept.
+	Restart bool `yaml:"restart"`
+
+	At   Duration `yaml:"at"`
+	From Duration `yaml:"from"`
+	To   Duration `yaml:"to"` // the end if not given
+}
+
+// Target is a value of the node. Each key takes one or several.
+type Target struct {
+	HW      Names `yaml:"hw"`      // <device>/<port>/<counter>: hw_counters of a port; <device>/<counter>: of the device
+	PMA     Names `yaml:"pma"`     // <device>/<port>/<counter>: InfiniBand port counters
+	Port    Names `yaml:"port"`    // <device>/<port>/<file>: state, phys_state, rate, lid ...
+	PCI     Names `yaml:"pci"`     // <address>/<file>
+	AER     Names `yaml:"aer"`     // <address>/<file>/<error>: a line of an AER file
+	Net     Names `yaml:"net"`     // <interface>/<file>
+	Ethtool Names `yaml:"ethtool"` // <interface>/<statistic>: a line of `ethtool -S`
+	FEC     Names `yaml:"fec"`     // <interface>/<key>: a line of `ethtool -I --show-fec`
+	Pause   Names `yaml:"pause"`   // <interface>/<key>: a line of `ethtool -I -a`
+	File    Names `yaml:"file"`    // any file, from the fixture's root
+}
+
+// Names is a name or a list of names.
+type Names []string
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (n *Names) UnmarshalYAML(value *yaml.Node) error {
+	if value.Kind == yaml.ScalarNode {
+		*n = Names{value.Value}
+		return nil
+	}
+	return value.Decode((*[]string)(n))
+}
+
+// Duration is a time span, or a time since the start, as Go writes it.
+type Duration time.Duration
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (d *Duration) UnmarshalYAML(value *yaml.Node) error {
+	parsed, err := time.ParseDuration(value.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", value.Line, err)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// Load reads a scenario file. An error names the file and the line.
+func Load(file string) (*Scenario, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading a scenario: %w", err)
+	}
+	s, err := Parse(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	nodes := filepath.Join(filepath.Dir(file), "..", "nodes")
+	for i := range s.Cases {
+		s.Cases[i].Node = filepath.Join(nodes, s.Cases[i].Node)
+	}
+	return s, nil
+}
+
+// Parse reads a scenario.
+func Parse(content []byte) (*Scenario, error) {
+	var s Scenario
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&s); err != nil {
+		return nil, err
+	}
+	if len(s.Cases) == 0 {
+		return nil, fmt.Errorf("no cases")
+	}
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		c.Changes = append(append([]Change(nil), s.Common...), c.Changes...)
+		if c.Name == "" || c.Node == "" {
+			return nil, fmt.Errorf("case %d needs a name and a node", i+1)
+		}
+		if c.Interval <= 0 {
+			c.Interval = Duration(15 * time.Second)
+		}
+		if c.Duration <= 0 {
+			c.Duration = Duration(30 * time.Minute)
+		}
+		for j := range c.Changes {
+			if err := c.Changes[j].check(Duration(c.Duration)); err != nil {
+				return nil, fmt.Errorf("case %s, change %d: %w", c.Name, j+1, err)
+			}
+		}
+	}
+	return &s, nil
+}
+
+// check completes a change and refuses one that says nothing or too much.
+func (c *Change) check(end Duration) error {
+	if c.To == 0 {
+		c.To = end + Duration(time.Hour)
+	}
+	values, err := c.values()
+	if err != nil {
+		return err
+	}
+	whats := 0
+	for _, is := range []bool{c.Set != nil, c.Add != nil, c.Device != "", c.Blocked != "", c.Restart} {
+		if is {
+			whats++
+		}
+	}
+	switch {
+	case whats != 1:
+		return fmt.Errorf("needs exactly one of set, add, device_gone, blocked, restart")
+	case (c.Set != nil || c.Add != nil) && len(values) == 0:
+		return fmt.Errorf("needs a target: hw, pma, port, pci, aer, net, ethtool, fec, pause or file")
+	case c.Set == nil && c.Add == nil && len(values) > 0:
+		return fmt.Errorf("has a target and nothing to do with it")
+	case c.Bits != 0 && c.Bits != 32:
+		return fmt.Errorf("bits is 32 or not given")
+	}
+	return nil
+}
+
+// value is a place in the fixture: a file, or a line of one.
+type value struct {
+	file string
+	line string // "" for the whole file
+}
+
+// values lists the places a change is about.
+func (t *Target) values() ([]value, error) {
+	var all []value
+	for _, kind := range []struct {
+		names Names
+		parts int
+		place func(p []string) value
+	}{
+		{t.HW, -1, func(p []string) value {
+			if len(p) == 2 {
+				return value{file: "sys/class/infiniband/" + p[0] + "/hw_counters/" + p[1]}
+			}
+			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/hw_counters/" + p[2]}
+		}},
+		{t.PMA, 3, func(p []string) value {
+			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/counters/" + p[2]}
+		}},
+		{t.Port, 3, func(p []string) value {
+			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/" + p[2]}
+		}},
+		{t.PCI, 2, func(p []string) value { return value{file: "sys/bus/pci/devices/" + p[0] + "/" + p[1]} }},
+		{t.AER, 3, func(p []string) value { return value{"sys/bus/pci/devices/" + p[0] + "/" + p[1], p[2]} }},
+		{t.Net, 2, func(p []string) value { return value{file: "sys/class/net/" + p[0] + "/" + p[1]} }},
+		{t.Ethtool, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/S", p[1]} }},
+		{t.FEC, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/fec", p[1]} }},
+		{t.Pause, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/a", p[1]} }},
+	} {
+		for _, name := range kind.names {
+			parts := strings.Split(name, "/")
+			if len(parts) != kind.parts && !(kind.parts == -1 && (len(parts) == 2 || len(parts) == 3)) {
+				return nil, fmt.Errorf("%q does not have the parts its key asks for", name)
+			}
+			all = append(all, kind.place(parts))
+		}
+	}
+	for _, name := range t.File {
+		all = append(all, value{file: name})
+	}
+	return all, nil
+}

@@ -1,0 +1,306 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tree is a copy of a node fixture whose files change as a case says.
+type tree struct {
+	dir    string
+	root   *os.Root
+	files  map[string]*changing
+	events []*event
+}
+
+// changing is a file of which values change.
+type changing struct {
+	name   string
+	lines  []string // nil: one value is the whole file
+	values []*changingValue
+	last   string
+}
+
+type changingValue struct {
+	line    int // of lines; -1: the whole file
+	prefix  string
+	initial string
+	changes []*Change
+}
+
+// event is something that happens to a whole device or file for a time.
+type event struct {
+	change *Change
+	on     bool
+	kept   string // what a link or file held before
+}
+
+// newTree copies a fixture and prepares its changes.
+func newTree(node string, changes []Change) (*tree, error) {
+	dir, err := os.MkdirTemp("", "rdmawatch-replay-")
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{dir: dir, files: map[string]*changing{}}
+	if err := copyTree(node, dir); err != nil {
+		t.close()
+		return nil, fmt.Errorf("copying the fixture: %w", err)
+	}
+	if t.root, err = os.OpenRoot(dir); err != nil {
+		t.close()
+		return nil, err
+	}
+	for i := range changes {
+		if err := t.prepare(&changes[i]); err != nil {
+			t.close()
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *tree) close() {
+	if t.root != nil {
+		t.root.Close()
+	}
+	os.RemoveAll(t.dir)
+}
+
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, relative)
+		switch {
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case entry.Type()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}
+
+func (t *tree) prepare(c *Change) error {
+	if c.Device != "" || c.Blocked != "" {
+		t.events = append(t.events, &event{change: c})
+		return nil
+	}
+	values, err := c.values()
+	if err != nil {
+		return err
+	}
+	for _, place := range values {
+		v, err := t.value(place)
+		if err != nil {
+			return err
+		}
+		v.changes = append(v.changes, c)
+	}
+	return nil
+}
+
+// value finds a value of the tree, so that its changes can be kept with it.
+func (t *tree) value(place value) (*changingValue, error) {
+	f := t.files[place.file]
+	if f == nil {
+		content, err := t.read(place.file)
+		if err != nil {
+			return nil, fmt.Errorf("the fixture has no such file: %w", err)
+		}
+		f = &changing{name: place.file, last: content}
+		if place.line != "" {
+			f.lines = strings.Split(content, "\n")
+		}
+		t.files[place.file] = f
+	}
+	index, prefix, initial := -1, "", strings.TrimSpace(f.last)
+	if place.line != "" {
+		if index, prefix, initial = findLine(f.lines, place.line); index < 0 {
+			return nil, fmt.Errorf("%s has no line %q", place.file, place.line)
+		}
+	}
+	for _, v := range f.values {
+		if v.line == index {
+			return v, nil
+		}
+	}
+	v := &changingValue{line: index, prefix: prefix, initial: initial}
+	f.values = append(f.values, v)
+	return v, nil
+}
+
+// findLine finds the line "   name: value" or "name value".
+func findLine(lines []string, name string) (index int, prefix, value string) {
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		for _, separator := range []string{":", " "} {
+			if rest, ok := strings.CutPrefix(trimmed, name+separator); ok {
+				value := strings.TrimSpace(rest)
+				return i, line[:len(line)-len(strings.TrimLeft(rest, " \t"))], value
+			}
+		}
+	}
+	return -1, "", ""
+}
+
+func (t *tree) read(name string) (string, error) {
+	f, err := t.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	return string(content), err
+}
+
+// write changes a file in place, so that descriptors that are kept open see it
+// as they would see a new value in sysfs.
+func (t *tree) write(name, content string) error {
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(content)
+	return err
+}
+
+// advance brings the tree to a time since the start.
+func (t *tree) advance(now time.Duration) error {
+	for _, f := range t.files {
+		content, err := f.at(now)
+		if err != nil {
+			return err
+		}
+		if content == f.last {
+			continue
+		}
+		if err := t.write(f.name, content); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err // of a device that is gone just now nothing can be written
+		} else if err == nil {
+			f.last = content
+		}
+	}
+	for _, e := range t.events {
+		on := now >= time.Duration(e.change.From) && now < time.Duration(e.change.To)
+		if on == e.on {
+			continue
+		}
+		e.on = on
+		if err := t.happen(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tree) happen(e *event) error {
+	if device := e.change.Device; device != "" {
+		link := filepath.Join(t.dir, "sys/class/infiniband", device)
+		if !e.on {
+			return os.Symlink(e.kept, link)
+		}
+		target, err := os.Readlink(link)
+		if err != nil {
+			return err
+		}
+		e.kept = target
+		return os.Remove(link)
+	}
+	path, err := filepath.EvalSymlinks(filepath.Join(t.dir, e.change.Blocked))
+	if err != nil {
+		return err
+	}
+	if e.on {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		e.kept = string(content)
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return syscall.Mkfifo(path, 0o644) // opening it for reading blocks
+	}
+	// A writer lets the blocked reader go; then the file is as it was.
+	if w, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+		w.Close()
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(e.kept), 0o644)
+}
+
+// at is the content of the file at a time.
+func (f *changing) at(now time.Duration) (string, error) {
+	lines := append([]string(nil), f.lines...)
+	for _, v := range f.values {
+		text, err := v.at(now)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", f.name, err)
+		}
+		if v.line < 0 {
+			return text + "\n", nil
+		}
+		lines[v.line] = v.prefix + text
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// at is the value at a time: what was set last, and what has been added since.
+func (v *changingValue) at(now time.Duration) (string, error) {
+	text, since, adds, bits := v.initial, time.Duration(0), false, 0
+	for _, c := range v.changes {
+		if c.Set != nil && time.Duration(c.At) <= now && time.Duration(c.At) >= since {
+			text, since = *c.Set, time.Duration(c.At)
+		}
+	}
+	gained := 0.0
+	for _, c := range v.changes {
+		if c.Add == nil {
+			continue
+		}
+		adds = true
+		bits = max(bits, c.Bits)
+		from, to := max(time.Duration(c.From), since), min(time.Duration(c.To), now)
+		if to > from {
+			gained += *c.Add * (to - from).Seconds()
+		}
+	}
+	if !adds {
+		return text, nil
+	}
+	base, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("cannot add to %q", text)
+	}
+	total := base + uint64(math.Floor(gained+1e-6))
+	if bits == 32 {
+		total &= 1<<32 - 1
+	}
+	return strconv.FormatUint(total, 10), nil
+}
