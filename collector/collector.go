@@ -4,7 +4,10 @@
 package collector
 
 import (
+	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
 	"github.com/rdmawatch/rdmawatch/collector/host"
@@ -51,8 +54,32 @@ func (b *batch) addBool(s *node.Series, value bool) {
 }
 
 // series makes the identity of a series: the values of its labels in order.
+// Names come from the machine in any bytes, and one that is no UTF-8 would cost
+// the whole page.
 func series(m *catalog.Metric, values ...string) *node.Series {
-	return &node.Series{Metric: m, Values: values}
+	s := &node.Series{Metric: m, Values: make([]string, len(values))}
+	for i, value := range values {
+		s.Values[i] = escaped(value)
+	}
+	return s
+}
+
+// escaped writes bytes that are no UTF-8 as \xff, so that two names stay two.
+func escaped(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
 }
 
 // Files that a device does not offer, or that may not be read, are tried again

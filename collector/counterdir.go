@@ -2,6 +2,7 @@ package collector
 
 import (
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
@@ -28,94 +29,88 @@ type counterDir struct {
 	memory  *memory
 
 	dir    *host.Dir
-	listed time.Time
+	relist time.Time // not looked for or listed again before then
 	files  []*counterFile
-	cells  []*cell
+	cells  cells
 	steps  []step
 	buf    [64]byte
 }
 
-// counterFile is one file and what it feeds.
+// counterFile is one file.
 type counterFile struct {
+	counter
 	file     *host.File
 	physical bool
-	outs     []output
 	limit    uint64
 	limited  *node.Series // says whether the counter stands at its limit
-	wrapped  *wrapped     // nil unless the field is 32 bits wide and wraps
-	last     uint64       // the previous value, to notice a reset
-	value    uint64
-	ok       bool
-	sleep    time.Time // not read before then
-}
-
-type output struct {
-	cell *cell
-	unit catalog.Unit
-}
-
-// cell is a series that one or several files feed.
-type cell struct {
-	series  *node.Series
-	sum     float64
-	parts   int
-	missing bool // a part failed this time: no value rather than a wrong one
+	sleep    time.Time    // not read before then
 }
 
 func (c *counterDir) read(d *host.Door, b *batch) error {
 	if err := c.list(d, b.now); err != nil {
-		if host.NotOffered(err) {
-			return nil
-		}
 		return err
 	}
-	for _, cell := range c.cells {
-		cell.sum, cell.parts, cell.missing = 0, 0, false
-	}
+	c.cells.clear()
 	var failed []error
 	for _, f := range c.files {
-		f.ok = false
-		if b.now.Before(f.sleep) {
-			continue
-		}
 		if err := c.readFile(d, f, b.now); err != nil {
 			failed = append(failed, err)
 		}
 	}
-	reset := c.wasReset()
+	c.steps = c.steps[:0]
 	for _, f := range c.files {
-		c.book(f, reset, b)
+		c.steps = append(c.steps, f.step())
 	}
-	for _, cell := range c.cells {
-		if cell.parts > 0 && !cell.missing {
-			b.add(cell.series, cell.sum)
+	reset := deviceReset(c.steps)
+	for _, f := range c.files {
+		f.book(reset)
+		if f.ok && f.limited != nil {
+			// A larger value shows that this device's field is wider.
+			b.addBool(f.limited, f.value == f.limit)
 		}
 	}
+	c.cells.emit(b)
 	return errors.Join(failed...)
 }
 
 // readFile reads one counter. What the device does not offer is not an error;
 // the file sleeps. Neither is a missing privilege one, for the same reason.
 func (c *counterDir) readFile(d *host.Door, f *counterFile, now time.Time) error {
-	text, err := f.file.Read(d, c.buf[:])
-	if err == nil {
-		if f.value, err = host.ParseCounter(text); err == nil {
-			f.ok = true
-			return nil
-		}
-		d.Errors[host.ErrorName(err)]++
-	}
-	if host.NotOffered(err) || host.Denied(err) {
-		f.sleep = now.Add(reprobeAfter)
-		if f.file.Name() == c.canary {
-			c.sleepPhysical(f.sleep)
-		}
+	f.miss()
+	if now.Before(f.sleep) {
 		return nil
 	}
-	for _, out := range f.outs {
-		out.cell.missing = true
+	value, err := c.value(d, f.file)
+	switch {
+	case err == nil:
+		f.got(value)
+		return nil
+	case host.Gone(err), errors.Is(err, fs.ErrNotExist):
+		c.relist = now // perhaps another directory is there by now
 	}
-	return err
+	if !host.NotOffered(err) && !host.Denied(err) {
+		return err
+	}
+	f.sleep = now.Add(reprobeAfter)
+	if f.file.Name() == c.canary {
+		c.sleepPhysical(f.sleep)
+	}
+	return nil
+}
+
+func (c *counterDir) value(d *host.Door, f *host.File) (uint64, error) {
+	text, err := f.Read(d, c.buf[:])
+	if err != nil {
+		return 0, err
+	}
+	value, err := host.ParseCounter(text)
+	if len(text) == len(c.buf) { // cut: the number may lack digits
+		err = host.ErrNotNumber
+	}
+	if err != nil {
+		d.Errors[host.ErrorName(err)]++
+	}
+	return value, err
 }
 
 func (c *counterDir) sleepPhysical(until time.Time) {
@@ -126,72 +121,43 @@ func (c *counterDir) sleepPhysical(until time.Time) {
 	}
 }
 
-// wasReset reports whether the counters started anew since the last reading.
-func (c *counterDir) wasReset() bool {
-	c.steps = c.steps[:0]
-	for _, f := range c.files {
-		switch {
-		case !f.ok:
-		case f.wrapped != nil:
-			c.steps = append(c.steps, f.wrapped.classify(f.value))
-		case f.value < f.last && !f.gauge():
-			c.steps = append(c.steps, backward)
-		}
-	}
-	return deviceReset(c.steps)
-}
-
-func (f *counterFile) gauge() bool {
-	return len(f.outs) > 0 && f.outs[0].cell.series.Metric.Type != catalog.Counter
-}
-
-// book adds a value that was read to the series it feeds.
-func (c *counterDir) book(f *counterFile, reset bool, b *batch) {
-	if !f.ok {
-		return
-	}
-	value := f.value
-	f.last = value
-	if f.wrapped != nil {
-		value = f.wrapped.total(value, reset)
-	}
-	for _, out := range f.outs {
-		out.cell.sum += out.unit.ToBase(float64(value))
-		out.cell.parts++
-	}
-	if f.limited != nil {
-		// A larger value shows that this device's field is wider.
-		b.addBool(f.limited, f.value == f.limit)
-	}
-}
-
-// list opens the directory and looks what is in it, now and then again. Files
-// that stay keep what is known of them.
+// list looks what is in the directory, at first and now and then again.
 func (c *counterDir) list(d *host.Door, now time.Time) error {
-	if c.dir != nil && now.Sub(c.listed) < relistAfter {
+	if now.Before(c.relist) {
 		return nil
 	}
-	if c.dir == nil && !c.listed.IsZero() && now.Sub(c.listed) < relistAfter {
-		return nil // was not there a short while ago
-	}
-	c.listed = now
-	if c.dir == nil {
-		dir, err := d.OpenDir(c.path)
-		if err != nil {
-			return err
-		}
-		c.dir = dir
-	}
-	names, err := c.dir.List(d)
-	if err != nil {
+	names, err := c.names(d)
+	switch {
+	case err == nil:
+		c.plan(names)
+	case host.NotOffered(err), host.Denied(err):
 		c.close()
+	default:
 		return err
 	}
-	c.plan(names)
+	c.relist = now.Add(relistAfter)
 	return nil
 }
 
-// plan decides which files are read and which series they feed.
+// names lists the directory. One that was removed is empty or cannot be listed
+// any more; another one may be there under the same path.
+func (c *counterDir) names(d *host.Door) ([]string, error) {
+	if c.dir != nil {
+		if names, err := c.dir.List(d); err == nil && len(names) > 0 {
+			return names, nil
+		}
+		c.close()
+	}
+	dir, err := d.OpenDir(c.path)
+	if err != nil {
+		return nil, err
+	}
+	c.dir = dir
+	return dir.List(d)
+}
+
+// plan decides which files are read and which series they feed. Files that
+// stay keep what is known of them.
 func (c *counterDir) plan(names []string) {
 	known := make(map[string]*counterFile, len(c.files))
 	for _, f := range c.files {
@@ -201,13 +167,12 @@ func (c *counterDir) plan(names []string) {
 	for _, name := range names {
 		present[name] = true
 	}
-	cells := map[string]*cell{}
-	c.files, c.cells = nil, nil
+	c.files, c.cells = nil, cells{}
 	for _, name := range c.order(names) {
 		if c.skip[name] {
 			continue
 		}
-		f := c.planFile(name, func(other string) bool { return present[other] }, cells)
+		f := c.planFile(name, func(other string) bool { return present[other] })
 		if f == nil {
 			continue
 		}
@@ -239,10 +204,10 @@ func (c *counterDir) order(names []string) []string {
 }
 
 // planFile returns nil for a file that is not to be read.
-func (c *counterDir) planFile(name string, has func(string) bool, cells map[string]*cell) *counterFile {
+func (c *counterDir) planFile(name string, has func(string) bool) *counterFile {
 	f := &counterFile{file: c.dir.File(name)}
 	if !c.matcher.Knows(name) {
-		c.feed(f, c.unmapped, []string{name}, catalog.Events, cells)
+		c.feed(f, c.unmapped, []string{name}, catalog.Events)
 		if bits32(name) {
 			f.wrapped = c.memory.wrapped(f.file.Path())
 		}
@@ -259,7 +224,7 @@ func (c *counterDir) planFile(name string, has func(string) bool, cells map[stri
 				continue
 			}
 		}
-		c.feed(f, row.Metric, match.Values, row.Unit, cells)
+		c.feed(f, row.Metric, match.Values, row.Unit)
 		if row.Width == catalog.Wrap32 {
 			f.wrapped = c.memory.wrapped(f.file.Path())
 		}
@@ -274,15 +239,9 @@ func (c *counterDir) planFile(name string, has func(string) bool, cells map[stri
 	return f
 }
 
-func (c *counterDir) feed(f *counterFile, m *catalog.Metric, own []string, unit catalog.Unit, cells map[string]*cell) {
+func (c *counterDir) feed(f *counterFile, m *catalog.Metric, own []string, unit catalog.Unit) {
 	s := series(m, append([]string{c.device, c.port}, own...)...)
-	target := cells[s.Key()]
-	if target == nil {
-		target = &cell{series: s}
-		cells[s.Key()] = target
-		c.cells = append(c.cells, target)
-	}
-	f.outs = append(f.outs, output{target, unit})
+	f.outs = append(f.outs, output{c.cells.of(s), unit})
 }
 
 // bits32 reports whether a name says that its counter has 32 bits, as hfi1
@@ -300,5 +259,5 @@ func (c *counterDir) close() {
 		c.dir.Close()
 		c.dir = nil
 	}
-	c.files, c.cells = nil, nil
+	c.files, c.cells = nil, cells{}
 }

@@ -3,12 +3,10 @@ package collector
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
 	"github.com/rdmawatch/rdmawatch/collector/host"
-	"github.com/rdmawatch/rdmawatch/collector/node"
 )
 
 // ethtoolReader reads the statistics of `ethtool -S` for every network
@@ -59,16 +57,16 @@ type ethtoolPort struct {
 	matcher *catalog.Matcher
 	sleep   time.Time
 
-	feeds []ethtoolFeed
-	cells []*cell
-	steps []step
+	exported []*ethtoolStat
+	cells    cells
+	steps    []step
 }
 
-// ethtoolFeed is one statistic and what it feeds.
-type ethtoolFeed struct {
-	index   int
-	outs    []output
-	wrapped *wrapped
+// ethtoolStat is one statistic that is exported.
+type ethtoolStat struct {
+	counter
+	name  string
+	index int // among all statistics
 }
 
 func (p *ethtoolPort) read(d *host.Door, b *batch) error {
@@ -100,78 +98,62 @@ func (p *ethtoolPort) plan(names []string) {
 			index[name] = i
 		}
 	}
-	has := func(name string) bool { _, ok := index[name]; return ok }
-	cells := map[string]*cell{}
-	p.feeds, p.cells = nil, nil
+	last := map[string]uint64{}
+	for _, s := range p.exported {
+		last[s.name] = s.last
+	}
+	p.exported, p.cells = nil, cells{}
 	for i, name := range names {
 		if index[name] != i {
 			continue
 		}
-		if feed := p.planOne(i, name, has, cells); len(feed.outs) > 0 {
-			p.feeds = append(p.feeds, feed)
+		s := &ethtoolStat{name: name, index: i}
+		s.last = last[name]
+		p.feed(s, func(other string) bool { _, ok := index[other]; return ok })
+		if len(s.outs) > 0 {
+			p.exported = append(p.exported, s)
 		}
 	}
 }
 
-func (p *ethtoolPort) planOne(i int, name string, has func(string) bool, cells map[string]*cell) ethtoolFeed {
-	feed := ethtoolFeed{index: i}
-	for _, match := range p.matcher.Find(name, has) {
+// feed finds the series that a statistic feeds, if any.
+func (p *ethtoolPort) feed(s *ethtoolStat, has func(string) bool) {
+	out := func(m *catalog.Metric, own []string, unit catalog.Unit) {
+		cell := p.cells.of(series(m, append([]string{p.t.name, p.p.number}, own...)...))
+		s.outs = append(s.outs, output{cell, unit})
+	}
+	for _, match := range p.matcher.Find(s.name, has) {
 		row := match.Row
 		if row.Metric.Physical && !p.p.physical {
 			continue // another function's or the uplink's
 		}
-		feed.outs = append(feed.outs, output{p.cell(row.Metric, match.Values, cells), row.Unit})
+		out(row.Metric, match.Values, row.Unit)
 		if row.Width == catalog.Wrap32 {
-			feed.wrapped = p.t.memory.wrapped("ethtool/" + p.p.netdev + "/" + name)
+			// By port, since interfaces are renamed.
+			s.wrapped = p.t.memory.wrapped("ethtool/" + p.p.number + "/" + s.name)
 		}
 	}
-	if raw := p.t.rawNames; raw != nil && !p.matcher.Knows(name) && raw.MatchString(name) {
-		name = strings.ToValidUTF8(name, "\uFFFD")
-		feed.outs = append(feed.outs, output{p.cell(&catalog.UnmappedEthtool, []string{name}, cells), catalog.Events})
+	if raw := p.t.rawNames; raw != nil && !p.matcher.Knows(s.name) && raw.MatchString(s.name) {
+		out(&catalog.UnmappedEthtool, []string{s.name}, catalog.Events)
 	}
-	return feed
 }
 
-func (p *ethtoolPort) cell(m *catalog.Metric, own []string, cells map[string]*cell) *cell {
-	s := &node.Series{Metric: m, Values: append([]string{p.t.name, p.p.number}, own...)}
-	c := cells[s.Key()]
-	if c == nil {
-		c = &cell{series: s}
-		cells[s.Key()] = c
-		p.cells = append(p.cells, c)
-	}
-	return c
-}
+// notReported is a value of all ones: how drivers say that they have none.
+const notReported = 1<<64 - 1
 
-// book adds the values up. A value of all ones is how drivers say that they
-// have none.
 func (p *ethtoolPort) book(values []uint64, b *batch) {
-	for _, c := range p.cells {
-		c.sum, c.parts, c.missing = 0, 0, false
-	}
+	p.cells.clear()
 	p.steps = p.steps[:0]
-	for _, f := range p.feeds {
-		if f.wrapped != nil && f.index < len(values) {
-			p.steps = append(p.steps, f.wrapped.classify(values[f.index]))
+	for _, s := range p.exported {
+		s.miss()
+		if s.index < len(values) && values[s.index] != notReported {
+			s.got(values[s.index])
 		}
+		p.steps = append(p.steps, s.step())
 	}
 	reset := deviceReset(p.steps)
-	for _, f := range p.feeds {
-		if f.index >= len(values) || values[f.index] == 1<<64-1 {
-			continue
-		}
-		value := values[f.index]
-		if f.wrapped != nil {
-			value = f.wrapped.total(value, reset)
-		}
-		for _, out := range f.outs {
-			out.cell.sum += out.unit.ToBase(float64(value))
-			out.cell.parts++
-		}
+	for _, s := range p.exported {
+		s.book(reset)
 	}
-	for _, c := range p.cells {
-		if c.parts > 0 {
-			b.add(c.series, c.sum)
-		}
-	}
+	p.cells.emit(b)
 }
