@@ -46,7 +46,9 @@ type Engine struct {
 	query  *promql.Engine
 	series map[*node.Series]*ring // nil: no rule names it
 
-	mu     sync.Mutex // guards what follows
+	// mu guards what follows against the readers. Evaluating does not hold it,
+	// only booking a result does, so that nobody waits for a slow rule.
+	mu     sync.Mutex
 	groups []*Group
 	active map[*Rule]instances
 	status map[*Rule]RuleStatus
@@ -157,13 +159,13 @@ func (e *Engine) ring(s *node.Series) *ring {
 // Evaluate evaluates all rules at a time, group by group.
 func (e *Engine) Evaluate(ctx context.Context, now time.Time) {
 	begin := time.Now()
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for _, g := range e.groups {
 		for _, r := range g.Rules {
 			e.evaluate(ctx, r, now)
 		}
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.stats.Rounds++
 	e.stats.LastRound, e.stats.LastDuration, e.stats.Series = now, time.Since(begin), e.store.len()
 }
@@ -177,6 +179,8 @@ func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
 	} else {
 		err = e.alert(ctx, r, now)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	was := e.status[r].Err
 	e.status[r] = RuleStatus{At: now, Duration: time.Since(begin), Err: err}
 	e.stats.Evaluations++
@@ -258,6 +262,8 @@ func (e *Engine) alert(ctx context.Context, r *Rule, now time.Time) error {
 		}
 		found[hash] = a
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.active[r] == nil {
 		e.active[r] = instances{}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -33,6 +32,7 @@ type Rule struct {
 	Group         *Group
 
 	query   string
+	changed bool     // by Replace
 	metrics []string // that the expression selects
 	always  bool     // the expression may have a result without any series
 	span    time.Duration
@@ -235,5 +235,25 @@ func Replace(bundled, own []*Group) []*Group {
 	return append(groups, own...)
 }
 
-// join is a readable list of names.
-func join(names []string) string { return strings.Join(names, ", ") }
+// Replace puts another number in the place of one in the expression, wherever
+// it stands there, and returns how often it did.
+func (r *Rule) Replace(old, value float64) int {
+	n := 0
+	parser.Inspect(r.Expr, func(node parser.Node, _ []parser.Node) error {
+		if number, ok := node.(*parser.NumberLiteral); ok && number.Val == old {
+			number.Val = value
+			n++
+		}
+		return nil
+	})
+	r.changed = r.changed || n > 0
+	r.analyse()
+	return n
+}
+
+// Changed reports whether Replace has changed the expression.
+func (r *Rule) Changed() bool { return r.changed }
+
+// MaxSpan is how far back a rule may look on the node: what is older is not
+// kept in memory.
+const MaxSpan = 2 * time.Hour

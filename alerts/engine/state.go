@@ -33,9 +33,9 @@ func (e *Engine) Save() []SavedAlert {
 	return saved
 }
 
-// maxOutage is how long the program may have been away for its alerts to go on
+// MaxOutage is how long the program may have been away for its alerts to go on
 // where they were, as Prometheus' outage tolerance.
-const maxOutage = time.Hour
+const MaxOutage = time.Hour
 
 // Restore takes alerts back that were saved before a restart. The store is
 // empty then, so an alert whose condition seems not to hold is left alone until

@@ -17,11 +17,11 @@ import (
 // collectorFlags say what is read, and where.
 type collectorFlags struct {
 	sysfs, procfs, rootfs, replay *string
-	timeout, minInterval  *time.Duration
-	restricted            *bool
-	rawEthtool            *string
-	devices               filterFlags
-	sources               map[string]*sourceFlags
+	timeout, minInterval          *time.Duration
+	restricted                    *bool
+	rawEthtool                    *string
+	devices                       filterFlags
+	sources                       map[string]*sourceFlags
 }
 
 type filterFlags struct{ include, exclude *string }

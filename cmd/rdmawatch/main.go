@@ -29,6 +29,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 	commands := map[string]func(stdout, stderr io.Writer) error{}
 	addServe(app, commands)
+	addReplay(app, commands)
+	addRules(app, commands)
 
 	command, err := app.Parse(args)
 	switch {

@@ -14,14 +14,9 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/go-kit/log"
 	"github.com/go-kit/log/level"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	versioncollector "github.com/prometheus/client_golang/prometheus/collectors/version"
 	"github.com/prometheus/common/version"
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
-
-	"github.com/rdmawatch/rdmawatch/collector"
 )
 
 // defaultAddress is the port registered for rdmawatch in Prometheus' list of
@@ -30,21 +25,25 @@ const defaultAddress = ":10055"
 
 type serveFlags struct {
 	collectorFlags
+	alerting       alertingFlags
 	log            logFlags
 	web            *web.FlagConfig
 	path           *string
 	maxRequests    *int
 	runtimeMetrics *bool
+	lifecycle      *bool
 }
 
 func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
 	cmd := app.Command("serve", "Serve the metrics of this node (the default command).").Default()
 	f := serveFlags{
 		collectorFlags: addCollectorFlags(cmd),
+		alerting:       addAlertingFlags(cmd),
 		log:            addLogFlags(cmd),
 		web:            kingpinflag.AddFlags(cmd, defaultAddress),
 		path:           cmd.Flag("web.telemetry-path", "Path under which the metrics are.").Default("/metrics").String(),
 		maxRequests:    cmd.Flag("web.max-requests", "Scrapes served at a time; more are refused with status 503.").Default("40").Int(),
+		lifecycle:      cmd.Flag("web.enable-lifecycle", "Allow reloading the rules by POST /-/reload.").Bool(),
 		runtimeMetrics: cmd.Flag("web.runtime-metrics", "Export metrics of the Go runtime and of the process as well.").Bool(),
 	}
 	commands[cmd.FullCommand()] = func(_, stderr io.Writer) error {
@@ -64,10 +63,15 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 		return err
 	}
 	defer closeRunner()
-	handler, err := f.handler(runner)
+	d, err := f.alerting.newDaemon(runner, logger)
 	if err != nil {
 		return err
 	}
+	handler, err := f.handler(runner, d)
+	if err != nil {
+		return err
+	}
+	defer f.start(ctx, d)()
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -77,6 +81,28 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 		MaxHeaderBytes:    16 << 10,
 	}
 	return listen(ctx, server, f.web, logger)
+}
+
+// start runs the daemon, if there is one, and makes SIGHUP reload its rules.
+// The function it returns waits until the daemon has saved its state.
+func (f *serveFlags) start(ctx context.Context, d *daemon) (wait func()) {
+	if d == nil {
+		return func() {}
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		for range hangup {
+			d.askReload(ctx) // the daemon logs what came of it
+		}
+	}()
+	done := make(chan struct{})
+	go func() { d.run(ctx); close(done) }()
+	return func() {
+		<-done
+		signal.Stop(hangup)
+		close(hangup)
+	}
 }
 
 // listen serves until ctx ends, then lets running requests finish for a while.
@@ -96,32 +122,4 @@ func listen(ctx context.Context, server *http.Server, flags *web.FlagConfig, log
 		return fmt.Errorf("stopping the HTTP server: %w", err)
 	}
 	return nil
-}
-
-func (f *serveFlags) handler(runner *collector.Runner) (http.Handler, error) {
-	more := prometheus.NewRegistry()
-	more.MustRegister(versioncollector.NewCollector("rdmawatch"))
-	if *f.runtimeMetrics {
-		more.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	}
-	metrics, err := collector.NewExposition(runner, more).Handler(*f.maxRequests)
-	if err != nil {
-		return nil, err
-	}
-	landing, err := web.NewLandingPage(web.LandingConfig{
-		Name: "rdmawatch", Description: "Prometheus exporter for RDMA NICs", Version: version.Info(),
-		Links: []web.LandingLinks{{Address: *f.path, Text: "Metrics"}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("preparing the start page: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET "+*f.path, metrics)
-	ok := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "rdmawatch is running.\n") }
-	mux.HandleFunc("GET /-/healthy", ok)
-	mux.HandleFunc("GET /-/ready", ok)
-	if *f.path != "/" {
-		mux.Handle("GET /", landing)
-	}
-	return mux, nil
 }

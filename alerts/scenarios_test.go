@@ -1,0 +1,100 @@
+package alerts_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rdmawatch/rdmawatch/alerts"
+	"github.com/rdmawatch/rdmawatch/alerts/engine"
+	"github.com/rdmawatch/rdmawatch/alerts/replay"
+)
+
+const scenarioDir = "../fixtures/scenarios"
+
+// setup is what the program itself runs with.
+func setup(t *testing.T) replay.Setup {
+	t.Helper()
+	groups, err := alerts.Groups(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inhibitions, err := alerts.Inhibitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replay.Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}
+}
+
+func scenarioFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(scenarioDir + "/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios in %s: %v", scenarioDir, err)
+	}
+	return files
+}
+
+// Every scenario: what must fire fires in time, nothing else does.
+func TestScenarios(t *testing.T) {
+	s := setup(t)
+	for _, file := range scenarioFiles(t) {
+		scenario, err := replay.Load(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			for i := range scenario.Cases {
+				c := &scenario.Cases[i]
+				t.Run(c.Name, func(t *testing.T) {
+					result, err := replay.Run(t.Context(), c, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, wrong := range result.Judge() {
+						t.Error(wrong)
+					}
+					if t.Failed() || testing.Verbose() {
+						result.Print(os.Stderr)
+					}
+				})
+			}
+		})
+	}
+}
+
+// The bundled rules load, and every alert has what a person needs.
+func TestRules(t *testing.T) {
+	groups, err := alerts.Groups(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" {
+				continue
+			}
+			for _, name := range []string{"severity", "area", "scope"} {
+				if r.Labels.Get(name) == "" {
+					t.Errorf("%s: %s has no label %s", g.File, r.Alert, name)
+				}
+			}
+			for _, name := range []string{"summary", "description", "symptom", "cause", "verify", "fix", "runbook_url"} {
+				if r.Annotations.Get(name) == "" {
+					t.Errorf("%s: %s has no annotation %s", g.File, r.Alert, name)
+				}
+			}
+			if want := "/alerts/runbooks/" + r.Alert + ".md"; !strings.HasSuffix(r.Annotations.Get("runbook_url"), want) {
+				t.Errorf("%s: runbook_url of %s does not end in %s", g.File, r.Alert, want)
+			}
+			if _, err := alerts.File("runbooks/" + r.Alert + ".md"); err != nil {
+				t.Errorf("%s: %s has no runbook: %v", g.File, r.Alert, err)
+			}
+			if _, err := os.Stat(filepath.Join(scenarioDir, r.Alert+".yaml")); err != nil && r.Labels.Get("scope") != engine.FleetScope {
+				t.Errorf("%s: %s has no scenario: %v", g.File, r.Alert, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"github.com/rdmawatch/rdmawatch/alerts"
+	"github.com/rdmawatch/rdmawatch/alerts/engine"
+)
+
+// ruleFlags say which rules are evaluated.
+type ruleFlags struct {
+	files *[]string
+	set   *[]string
+}
+
+func addRuleFlags(cmd *kingpin.CmdClause) ruleFlags {
+	return ruleFlags{
+		files: cmd.Flag("alerting.rules", "Rule file to evaluate besides the bundled ones; a rule of the same name replaces the bundled one. Repeatable.").PlaceHolder("FILE").Strings(),
+		set:   cmd.Flag("alerting.set", "Another value for a threshold of the bundled rules (see rdmawatch rules list). Repeatable.").PlaceHolder("NAME=VALUE").Strings(),
+	}
+}
+
+// groups loads the bundled rules and the own ones.
+func (f *ruleFlags) groups() ([]*engine.Group, error) {
+	settings, err := alerts.ParseSettings(*f.set)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := alerts.Groups(settings)
+	if err != nil {
+		return nil, err
+	}
+	own, err := readRules(*f.files)
+	if err != nil {
+		return nil, err
+	}
+	groups = engine.Replace(groups, own)
+	return groups, engine.CheckNames(groups)
+}
+
+func readRules(files []string) ([]*engine.Group, error) {
+	var groups []*engine.Group
+	var failed []error
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("reading a rule file: %w", err))
+			continue
+		}
+		parsed, err := engine.ParseRules(file, content)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		groups = append(groups, parsed...)
+	}
+	return groups, errors.Join(append(failed, engine.CheckNames(groups))...)
+}
+
+func addRules(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
+	rules := app.Command("rules", "The bundled alert rules.")
+
+	list := rules.Command("list", "List the alerts: symptom, severity, scope; then the thresholds a site can change.")
+	commands[list.FullCommand()] = func(stdout, _ io.Writer) error { return listRules(stdout) }
+
+	print := rules.Command("print", "Print the bundled rules for a Prometheus server.")
+	set := print.Flag("set", "Another value for a threshold. Repeatable.").PlaceHolder("NAME=VALUE").Strings()
+	format := print.Flag("format", "Form: rules (a rule file) or prometheusrule (an object for the Prometheus operator).").Default("rules").Enum("rules", "prometheusrule")
+	commands[print.FullCommand()] = func(stdout, _ io.Writer) error {
+		settings, err := alerts.ParseSettings(*set)
+		if err != nil {
+			return err
+		}
+		return alerts.Print(stdout, settings, *format == "prometheusrule")
+	}
+
+	check := rules.Command("check", "Check rule files as the daemon would load them.")
+	files := check.Arg("file", "Rule files.").Required().ExistingFiles()
+	commands[check.FullCommand()] = func(stdout, _ io.Writer) error { return checkRules(stdout, *files) }
+}
+
+func listRules(w io.Writer) error {
+	groups, err := alerts.Groups(nil)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ALERT\tSEVERITY\tSCOPE\tSYMPTOM")
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.Alert != "" {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Alert, r.Severity(), r.Labels.Get("scope"), r.Annotations.Get("symptom"))
+			}
+		}
+	}
+	thresholds, err := alerts.Thresholds()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(table, "\nTHRESHOLD\tVALUE\tUNIT\tWHY")
+	for _, t := range thresholds {
+		fmt.Fprintf(table, "%s\t%g\t%s\t%s\n", t.Name, t.Value, t.Unit, t.Why)
+	}
+	return table.Flush()
+}
+
+// checkRules says of each rule what the daemon would make of it.
+func checkRules(w io.Writer, files []string) error {
+	own, err := readRules(files)
+	if err != nil {
+		return err
+	}
+	node := engine.NodeScope(own)
+	for _, g := range own {
+		for _, r := range g.Rules {
+			note := fmt.Sprintf("looks back %s", r.Span())
+			switch {
+			case !slices.ContainsFunc(node, func(n *engine.Group) bool { return slices.Contains(n.Rules, r) }):
+				note = "scope fleet: for a central Prometheus only, the daemon leaves it out"
+			case r.Span() > engine.MaxSpan:
+				return fmt.Errorf("%s: %s looks back %s, and the node keeps %s at most", g.File, r.Name(), r.Span(), engine.MaxSpan)
+			}
+			fmt.Fprintf(w, "%s: %s: %s\n", g.File, r.Name(), note)
+		}
+	}
+	return nil
+}
