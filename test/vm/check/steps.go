@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +51,26 @@ func atRest(r *report, root *exporter) {
 		equal(r, name+" sources", "counters ethtool hw_counters link pcie port", sources(p, name))
 	}
 	root.healthy(r, "rxe0", "rxe1")
+	equal(r, "lines in the kernel log by a scrape", 0, loggedBy(r, func() { root.scrape(r) }))
 	sameAsFiles(r, root, "rxe0", "rxe1")
 }
+
+// loggedBy counts what the kernel logs about the devices while f runs.
+func loggedBy(r *report, f func()) int {
+	count := func() int {
+		out, err := exec.Command("dmesg").Output()
+		if err != nil {
+			r.fails("dmesg", err)
+		}
+		return len(ofDevices.FindAll(out, -1))
+	}
+	before := count()
+	f()
+	return count() - before
+}
+
+// ofDevices finds lines of the kernel log that are about a NIC.
+var ofDevices = regexp.MustCompile(`(?m)^.*(eth\d|rxe\d|infiniband|0000:\d\d:).*$`)
 
 func driver(p *page, device string) string {
 	for _, s := range p.of(&catalog.DeviceInfo, "device", device) {
@@ -542,6 +561,11 @@ func down(r *report, root *exporter, device string, before *page, wanted map[*ca
 		series := fmt.Sprintf(`rdma_port_link_downed_total{device="%s", kind="%s", port="1"}`, device, kind)
 		equal(r, device+" downs by "+kind, number(before.values[series]+1), p.text(series))
 	}
+	// Linux 6.1 logs "speed is unknown" whenever it is asked for the state of a
+	// port without a link, here by the files state and phys_state
+	// (ib_get_eth_speed in drivers/infiniband/core/verbs.c).
+	lines := loggedBy(r, func() { root.scrape(r) })
+	r.ok(lines <= 2, "lines in the kernel log by a scrape", "2 or fewer", fmt.Sprint(lines))
 	root.healthy(r, "rxe0", "rxe1")
 }
 
