@@ -3,6 +3,8 @@ package collector
 import (
 	"errors"
 	"io/fs"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
@@ -18,6 +20,7 @@ type counterDir struct {
 	matcher  *catalog.Matcher
 	unmapped *catalog.Metric // what a file without a row is exported as
 	skip     map[string]bool // files that are no counters
+	unfilled string          // names with this prefix, if any, hold no counts
 	first    string          // file to read before all others
 	// canary is a file whose refusal means that its whole register, which
 	// holds every physical counter, is refused: the others are then not tried.
@@ -92,7 +95,8 @@ func (c *counterDir) readFile(d *host.Door, f *counterFile, now time.Time) error
 		return err
 	}
 	f.sleep = now.Add(reprobeAfter)
-	if f.file.Name() == c.canary {
+	// Any other failure is that file's own.
+	if f.file.Name() == c.canary && errors.Is(err, syscall.EINVAL) {
 		c.sleepPhysical(f.sleep)
 	}
 	return nil
@@ -169,7 +173,7 @@ func (c *counterDir) plan(names []string) {
 	}
 	c.files, c.cells = nil, cells{}
 	for _, name := range c.order(names) {
-		if c.skip[name] {
+		if c.skip[name] || c.unfilled != "" && strings.HasPrefix(name, c.unfilled) {
 			continue
 		}
 		f := c.planFile(name, func(other string) bool { return present[other] })

@@ -20,19 +20,26 @@ func openHWCounters(t *target, d *host.Door) reader {
 	}
 	matcher := catalog.NewMatcher(page.HW)
 	r := &counterReader{door: d}
-	dir := func(where, port string, physical bool) {
-		r.dirs = append(r.dirs, &counterDir{
+	dir := func(where, port string, shared bool) *counterDir {
+		return &counterDir{
 			path: path.Join(where, "hw_counters"), device: t.name, port: port,
 			matcher: matcher, unmapped: &catalog.UnmappedHW, skip: notCounters,
-			first: page.FirstRead, shared: !physical, memory: t.memory,
-		})
-	}
-	dir(t.path, "", t.function != "vf")
-	for _, p := range t.ports {
-		if p.onDevice {
-			// What a software device counts is its own, its link included.
-			dir(path.Join(t.path, "ports", p.number), p.number, p.physical || t.function == "virtual")
+			first: page.FirstRead, shared: shared, memory: t.memory,
 		}
+	}
+	r.dirs = append(r.dirs, dir(t.path, "", t.function == "vf"))
+	for _, p := range t.ports {
+		if !p.onDevice {
+			continue
+		}
+		c := dir(path.Join(t.path, "ports", p.number), p.number, p.shared())
+		if p.physical {
+			// In switchdev mode mlx5 keeps these sets for the representors. The
+			// uplink shows the names too, with zeros or old values: what its
+			// function counts is at device level.
+			c.unfilled = "vport_"
+		}
+		r.dirs = append(r.dirs, c)
 	}
 	return r
 }

@@ -48,7 +48,7 @@ func portCounterDirs(t *target, p *port, d *host.Door) []*counterDir {
 		return &counterDir{
 			path: path.Join(t.path, "ports", p.number, name), device: t.name, port: p.number,
 			matcher: catalog.NewMatcher(rows), unmapped: &catalog.UnmappedPort,
-			shared: !p.physical, memory: t.memory,
+			shared: p.shared(), memory: t.memory,
 		}
 	}
 	basic, ext := dir("counters", catalog.PortCounters()), dir("counters_ext", catalog.PortCountersExt())

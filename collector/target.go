@@ -49,6 +49,13 @@ type port struct {
 
 func (p *port) ethernet() bool { return p.linkLayer == "Ethernet" }
 
+// shared reports whether the physical counters in the port's own directory are
+// those of another port: the PF's or the uplink's. A bond's are nobody else's,
+// though those of its interfaces belong to its members.
+func (p *port) shared() bool {
+	return p.kind == "vf" || p.kind == "representor" || p.kind == "plane"
+}
+
 var bdf = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
 // discover finds out what a device is. Nothing about it is mandatory: a device
@@ -176,7 +183,9 @@ func findPorts(d *host.Door, t *target) []*port {
 		}
 		describeNetdev(d, p)
 		p.kind = portKind(t, p)
-		p.physical = p.kind == "physical" || p.kind == "virtual"
+		// A software device has the counters of its interface, unless that
+		// belongs to an RDMA device of its own.
+		p.physical = p.kind == "physical" || p.kind == "virtual" && !d.Exists(path.Join(p.pciPath, "infiniband"))
 		ports = append(ports, p)
 		ports = append(ports, bondMembers(d, p)...)
 	}
