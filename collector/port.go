@@ -208,6 +208,7 @@ func (s *portState) read(d *host.Door, b *batch) error {
 
 // Values of the files state and phys_state, include/rdma/ib_verbs.h.
 const (
+	stateNop     = 0 // the driver does not fill it in
 	stateActive  = 4
 	physDisabled = 3
 )
@@ -223,8 +224,8 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 	}
 	if state, err := host.ParseNumbered(r.text(s.ib["state"])); err == nil {
 		b.add(s.state, float64(state))
-		active, known = state == stateActive, true
-		if !constant {
+		active, known = state == stateActive, state != stateNop
+		if known && !constant {
 			s.bookActive(b, active)
 		}
 	}

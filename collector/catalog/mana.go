@@ -2,13 +2,16 @@ package catalog
 
 // Microsoft Azure Network Adapter. Loss is at port level, congestion marks and
 // CNPs sent at device level; rate_inc_events is at both and counts two things.
-// Linux 6.12 has no hw_counters yet. The rate file may be refused.
+// Linux 6.12 has no hw_counters yet. The state follows the carrier of the
+// interface, while the rate was a constant (mana_ib_query_port in
+// drivers/infiniband/hw/mana/main.c) until a fix of 2026, and kernels before
+// both fill in nothing: the state is then 0 and the rate file refused.
 var mana = Page{
-	Driver:        "mana",
-	Bound:         []string{"mana"},
-	ConstantState: true,
-	HW:            manaHW,
-	Ethtool:       manaEthtool,
+	Driver:       "mana",
+	Bound:        []string{"mana"},
+	ConstantRate: true,
+	HW:           manaHW,
+	Ethtool:      manaEthtool,
 }
 
 // drivers/infiniband/hw/mana/counters.c. Which side sees the nak_ ones is not
