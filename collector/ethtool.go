@@ -27,6 +27,9 @@ func openEthtool(t *target, d *host.Door) reader {
 		if page == nil {
 			page = &catalog.Page{}
 		}
+		if len(page.Ethtool) == 0 && t.rawNames == nil {
+			continue // nothing of it would be exported
+		}
 		r.ports = append(r.ports, &ethtoolPort{
 			t: t, p: p, stats: d.EthtoolStats(p.netdev), matcher: catalog.NewMatcher(page.Ethtool),
 		})
