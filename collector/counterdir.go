@@ -30,6 +30,7 @@ type counterDir struct {
 	// without leaves out what a better file gives.
 	without map[*catalog.Metric]bool
 	memory  *memory
+	watch   *frozen // nil unless the driver may stop asking the device
 
 	dir    *host.Dir
 	relist time.Time // not looked for or listed again before then
@@ -72,7 +73,11 @@ func (c *counterDir) read(d *host.Door, b *batch) error {
 			b.addBool(f.limited, f.value == f.limit)
 		}
 	}
+	before := len(b.samples)
 	c.cells.emit(b)
+	if c.watch != nil {
+		c.watch.watch(b, b.samples[before:])
+	}
 	return errors.Join(failed...)
 }
 

@@ -33,6 +33,9 @@ func openHWCounters(t *target, d *host.Door) reader {
 			continue
 		}
 		c := dir(path.Join(t.path, "ports", p.number), p.number, p.shared())
+		if page.Freezes {
+			c.watch = newFrozen(t.name, p.number)
+		}
 		if p.physical {
 			// In switchdev mode mlx5 keeps these sets for the representors. The
 			// uplink shows the names too, with zeros or old values: what its

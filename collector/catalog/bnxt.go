@@ -7,6 +7,7 @@ package catalog
 // again: all counters stand still but active_pds to rx_roce_discards.
 var bnxt = Page{
 	Driver:  "bnxt_re",
+	Freezes: true,
 	Bound:   []string{"bnxt_en"},
 	HW:      append(append([]Row(nil), bnxtUpstream...), bnxtVendor...),
 	Ethtool: bnxtEthtool,

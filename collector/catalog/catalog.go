@@ -103,6 +103,9 @@ type Page struct {
 	// ConstantState marks drivers that report ACTIVE, LinkUp and one rate
 	// whatever happens; their link state says nothing.
 	ConstantState bool
+	// Freezes marks drivers that never ask the device for statistics again once
+	// it has failed to answer.
+	Freezes bool
 	// ConstantRate marks drivers whose rate file is a constant.
 	ConstantRate bool
 	HW           []Row // hw_counters, port and device level

@@ -194,6 +194,7 @@ func Metrics() []*Metric {
 		&PortAdminUp,
 		&PortRate,
 		&PortBestRate,
+		&OperationsUnchanged,
 		&PortLID,
 		&PortSMLID,
 		&NetdevMTU,
@@ -474,24 +475,25 @@ var (
 
 // Devices and ports.
 var (
-	DeviceInfo        = Metric{"rdma_device_info", Gauge, Device, Host, InInfo, []string{"driver", "firmware", "board_id", "hca_type", "hw_rev", "node_type", "node_guid", "sys_image_guid", "node_desc", "pci", "numa_node", "function", "parent"}, "Identity of an RDMA device; function is pf, vf, sf or virtual, parent names the device of which this is a plane.", shared}
-	PortInfo          = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond", "role"}, "Identity of a port; ports of equal role (driver, board, link layer) ought to look alike; kind is physical, vf, representor, bond, bond_member, plane or virtual.", shared}
-	PortState         = Metric{"rdma_port_state", Gauge, Port, Wire, Count, nil, "Logical state of the port: 1 down, 2 initializing, 3 armed, 4 active, 5 active-defer.", shared}
-	PortPhysicalState = Metric{"rdma_port_physical_state", Gauge, Port, Wire, Count, nil, "Physical state of the port: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 error recovery, 7 test.", shared}
-	PortActive        = Metric{"rdma_port_active", Gauge, Port, Wire, Count, nil, "1 if the port is active, else 0; absent where the driver reports a constant.", shared}
-	PortEverActive    = Metric{"rdma_port_ever_active", Gauge, Port, Wire, Count, nil, "1 if the port has been active since the device was registered, else 0; kept over a restart of rdmawatch.", shared}
-	PortAdminUp       = Metric{"rdma_port_admin_up", Gauge, Port, Host, Count, nil, "1 if the port is switched on (interface up, or physical state not disabled), else 0.", shared}
-	PortRate          = Metric{"rdma_port_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Rate at which the port's link runs in one direction; only while it is active.", shared}
-	PortBestRate      = Metric{"rdma_port_best_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Highest rate at which the port's link has run since the device was registered.", shared}
-	PortLID           = Metric{"rdma_port_lid", Gauge, Port, Wire, Count, nil, "Local identifier that the subnet manager assigned; 0 is none.", shared}
-	PortSMLID         = Metric{"rdma_port_sm_lid", Gauge, Port, Wire, Count, nil, "Local identifier of the subnet manager; 0 is none.", shared}
-	NetdevMTU         = Metric{"rdma_port_netdev_mtu_bytes", Gauge, Port, Host, InBytes, nil, "MTU of the port's network interface.", shared}
-	CarrierChanges    = Metric{"rdma_port_carrier_changes_total", Counter, Port, Wire, Count, nil, "Changes of the carrier of the port's network interface, both up and down.", shared}
-	LinkDownReason    = Metric{"rdma_port_link_down_reason", Gauge, Port, Wire, Count, []string{"reason"}, "1 for the reason the kernel gives for a link that is down.", physical}
-	FECActive         = Metric{"rdma_port_fec_active", Gauge, Port, Wire, Count, []string{"mode"}, "1 for the FEC mode in use on the link (none, rs, baser, llrs).", physical}
-	BondMembers       = Metric{"rdma_port_bond_members", Gauge, Port, Host, Count, nil, "Network interfaces that belong to the bond under this port.", shared}
-	BondMembersActive = Metric{"rdma_port_bond_members_active", Gauge, Port, Host, Count, nil, "Network interfaces of the bond under this port whose link is up.", shared}
-	CounterSaturated  = Metric{"rdma_port_counter_saturated", Gauge, Port, Wire, Count, []string{"counter"}, "1 if the counter of this name stands at the limit of its field, where its rate of 0 proves nothing, else 0.", physical}
+	DeviceInfo          = Metric{"rdma_device_info", Gauge, Device, Host, InInfo, []string{"driver", "firmware", "board_id", "hca_type", "hw_rev", "node_type", "node_guid", "sys_image_guid", "node_desc", "pci", "numa_node", "function", "parent"}, "Identity of an RDMA device; function is pf, vf, sf or virtual, parent names the device of which this is a plane.", shared}
+	PortInfo            = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond", "role"}, "Identity of a port; ports of equal role (driver, board, link layer) ought to look alike; kind is physical, vf, representor, bond, bond_member, plane or virtual.", shared}
+	PortState           = Metric{"rdma_port_state", Gauge, Port, Wire, Count, nil, "Logical state of the port: 1 down, 2 initializing, 3 armed, 4 active, 5 active-defer.", shared}
+	PortPhysicalState   = Metric{"rdma_port_physical_state", Gauge, Port, Wire, Count, nil, "Physical state of the port: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 error recovery, 7 test.", shared}
+	PortActive          = Metric{"rdma_port_active", Gauge, Port, Wire, Count, nil, "1 if the port is active, else 0; absent where the driver reports a constant.", shared}
+	PortEverActive      = Metric{"rdma_port_ever_active", Gauge, Port, Wire, Count, nil, "1 if the port has been active since the device was registered, else 0; kept over a restart of rdmawatch.", shared}
+	PortAdminUp         = Metric{"rdma_port_admin_up", Gauge, Port, Host, Count, nil, "1 if the port is switched on (interface up, or physical state not disabled), else 0.", shared}
+	PortRate            = Metric{"rdma_port_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Rate at which the port's link runs in one direction; only while it is active.", shared}
+	PortBestRate        = Metric{"rdma_port_best_rate_bytes_per_second", Gauge, Port, Wire, InBytesPerSecond, nil, "Highest rate at which the port's link has run since the device was registered.", shared}
+	OperationsUnchanged = Metric{"rdma_port_operation_counters_unchanged_seconds", Gauge, Port, Host, InSeconds, nil, "How long the operation counters of a driver that may stop asking its device have stood still, once they have moved (bnxt_re).", shared}
+	PortLID             = Metric{"rdma_port_lid", Gauge, Port, Wire, Count, nil, "Local identifier that the subnet manager assigned; 0 is none.", shared}
+	PortSMLID           = Metric{"rdma_port_sm_lid", Gauge, Port, Wire, Count, nil, "Local identifier of the subnet manager; 0 is none.", shared}
+	NetdevMTU           = Metric{"rdma_port_netdev_mtu_bytes", Gauge, Port, Host, InBytes, nil, "MTU of the port's network interface.", shared}
+	CarrierChanges      = Metric{"rdma_port_carrier_changes_total", Counter, Port, Wire, Count, nil, "Changes of the carrier of the port's network interface, both up and down.", shared}
+	LinkDownReason      = Metric{"rdma_port_link_down_reason", Gauge, Port, Wire, Count, []string{"reason"}, "1 for the reason the kernel gives for a link that is down.", physical}
+	FECActive           = Metric{"rdma_port_fec_active", Gauge, Port, Wire, Count, []string{"mode"}, "1 for the FEC mode in use on the link (none, rs, baser, llrs).", physical}
+	BondMembers         = Metric{"rdma_port_bond_members", Gauge, Port, Host, Count, nil, "Network interfaces that belong to the bond under this port.", shared}
+	BondMembersActive   = Metric{"rdma_port_bond_members_active", Gauge, Port, Host, Count, nil, "Network interfaces of the bond under this port whose link is up.", shared}
+	CounterSaturated    = Metric{"rdma_port_counter_saturated", Gauge, Port, Wire, Count, []string{"counter"}, "1 if the counter of this name stands at the limit of its field, where its rate of 0 proves nothing, else 0.", physical}
 )
 
 // DCQCN parameters of the out-of-tree driver (mlx5, /sys/class/net/*/ecn).
