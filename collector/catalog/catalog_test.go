@@ -209,6 +209,15 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
+	// A wrap shows only between two readings, so no fixture would notice.
+	narrow := regexp.MustCompile(`^(rx_out_of_buffer|rx_if_down_packets|dev_internal_queue_oob|dev_out_of_buffer|rx_oversize_pkts_buffer|` +
+		`link_down_events_phy|total_success_recovery_phy|[rt]x_pci_signal_integrity|outbound_pci_stalled_[rw][dr]_events|` +
+		`rx_crc_errors|rx_fifo_errors|rx_jabbers)$`)
+	for _, r := range slices.Concat(mlx5Ethtool, mlx4.Ethtool) {
+		if narrow.MatchString(r.Name) != (r.Width == Wrap32) {
+			t.Errorf("ethtool %s: %q", r.Name, r.Width)
+		}
+	}
 	for _, r := range hfi1.HW {
 		if narrow := strings.HasSuffix(r.Name, ",32"); narrow != (r.Width == Wrap32) {
 			t.Errorf("hfi1 %s: %q", r.Name, r.Width)
