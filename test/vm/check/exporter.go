@@ -40,8 +40,10 @@ func start(r *report, binary string, i instance) *exporter {
 		return nil
 	}
 	defer log.Close()
-	// A scrape must be a reading, as it is compared with files.
-	args := append(i.under, binary, "serve", "--web.listen-address="+e.address, "--collector.min-interval=0s")
+	// A scrape must be a reading, as it is compared with files; and only scrapes
+	// must, as what a reading does to the machine is counted.
+	args := append(i.under, binary, "serve", "--web.listen-address="+e.address,
+		"--collector.min-interval=0s", "--no-alerting.enabled")
 	args = append(args, i.flags...)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log

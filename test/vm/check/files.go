@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -156,19 +157,58 @@ func aerSeries(text string, d device, end, severity string) map[string]float64 {
 	return wanted
 }
 
-// sameAsFiles checks that the page says what the files say. Each file is read
+// ethtoolFacts is what the program ethtool says of the device's interface:
+// "     rx_packets: 123" of statistics, "RX:		on" of pause frames.
+func ethtoolFacts(d device) []fact {
+	ask := func(flag string, series func(name, value string) (string, float64, error)) func() map[string]float64 {
+		return func() map[string]float64 {
+			out, err := exec.Command("ethtool", flag, d.netdev).Output()
+			if err != nil {
+				return nil
+			}
+			wanted := map[string]float64{}
+			for line := range strings.Lines(string(out)) {
+				name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+				if s, v, err := series(name, strings.TrimSpace(value)); err == nil && s != "" {
+					wanted[s] = v
+				}
+			}
+			return wanted
+		}
+	}
+	statistic := func(name, value string) (string, float64, error) {
+		v, err := strconv.ParseFloat(value, 64)
+		return seriesOf(&catalog.UnmappedEthtool, d.name, "1", name), v, err
+	}
+	pause := func(name, value string) (string, float64, error) {
+		direction := map[string]string{"RX": "received", "TX": "sent"}[name]
+		state, known := map[string]float64{"on": 1, "off": 0}[value]
+		if direction == "" || !known {
+			return "", 0, nil
+		}
+		return fmt.Sprintf(`rdma_port_pause_enabled{device="%s", direction="%s", port="1"}`, d.name, direction), state, nil
+	}
+	return []fact{
+		{d.name + " ethtool -S " + d.netdev, ask("-S", statistic)},
+		{d.name + " ethtool -a " + d.netdev, ask("-a", pause)},
+	}
+}
+
+// sameAsFiles checks that the page says what the files of devices say.
+func sameAsFiles(r *report, e *exporter, devices ...string) {
+	for _, name := range devices {
+		if d, err := look(name); err != nil {
+			r.fails(name, err)
+		} else {
+			same(r, e, facts(d))
+		}
+	}
+}
+
+// same checks that the page says what the machine says. Each fact is read
 // before and after the scrape: where the two differ, the machine was moving,
 // and the fact is tried again.
-func sameAsFiles(r *report, e *exporter, devices ...string) {
-	var open []fact
-	for _, name := range devices {
-		d, err := look(name)
-		if err != nil {
-			r.fails(name, err)
-			continue
-		}
-		open = append(open, facts(d)...)
-	}
+func same(r *report, e *exporter, open []fact) {
 	const tries = 10
 	for range tries {
 		before := readAll(open)

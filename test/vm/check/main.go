@@ -31,6 +31,7 @@ func run(binary string) int {
 		{"traffic", traffic},
 		{"loss", loss},
 		{"receiver not ready", notReady},
+		{"ethtool", ethtool},
 		{"PCIe errors", pcieErrors},
 		{"PCIe link below its maximum", pcieMaximum},
 		{"an ordinary user", ordinaryUser},
