@@ -2,9 +2,7 @@ package collector
 
 import (
 	"context"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,27 +34,16 @@ type device struct {
 	// Of the reading's goroutine.
 	target     *target
 	door       *host.Door
+	tally      *tally // of discovery
 	discovered time.Time
 	readers    []*sourceReader
 	restricted *node.Series
 }
 
-// sourceReader is a source at work on one device.
-type sourceReader struct {
-	source Source
-	door   *host.Door
-	reader reader
-	errors string // the last reading's, to log changes only
-
-	lastSuccess                          time.Time
-	success, duration, lastSeries, reads *node.Series
-	errorSeries                          map[string]*node.Series
-}
-
 func newDevice(r *Runner, name string, instance uint64, now time.Time) *device {
 	m := r.remembered(name, instance, now)
 	return &device{
-		r: r, name: name, instance: instance, door: r.c.Host.Door(),
+		r: r, name: name, instance: instance, door: r.c.Host.Door(), tally: newTally(name, "discovery"),
 		memory: m, registered: m.Registered,
 		stalled: series(&catalog.DeviceStalled, name), lastReadSeries: series(&catalog.DeviceLastRead, name),
 		registeredSeries: series(&catalog.DeviceFirstSeen, name),
@@ -86,27 +73,42 @@ func (d *device) start(now time.Time, wanted map[string]bool) {
 // wait returns the samples of the reading, or what is left to say of a device
 // that does not answer in time.
 func (d *device) wait(ctx context.Context, now time.Time) []node.Sample {
-	var samples []node.Sample
-	stalled := d.late
-	if !stalled {
-		select {
-		case samples = <-d.running:
-			d.running, d.lastRead = nil, now
-		case <-ctx.Done():
-			stalled = true
-		}
+	samples, answered := d.answer(ctx)
+	if answered {
+		d.running, d.lastRead = nil, now
+	} else if d.r.stopping() {
+		return nil
 	}
-	d.logStalled(stalled)
-	value := 0.0
-	if stalled {
-		value = 1
+	d.logStalled(!answered)
+	stalled := node.Sample{Series: d.stalled}
+	if !answered {
+		stalled.Value = 1
 	}
-	samples = append(samples, node.Sample{Series: d.stalled, Value: value},
-		node.Sample{Series: d.registeredSeries, Value: seconds(d.registered)})
+	samples = append(samples, stalled, node.Sample{Series: d.registeredSeries, Value: seconds(d.registered)})
 	if !d.lastRead.IsZero() {
 		samples = append(samples, node.Sample{Series: d.lastReadSeries, Value: seconds(d.lastRead)})
 	}
 	return samples
+}
+
+// answer waits for the reading. One that has ended counts even if the time is
+// up: a device before it may have used that up.
+func (d *device) answer(ctx context.Context) ([]node.Sample, bool) {
+	if d.late {
+		return nil, false
+	}
+	select {
+	case samples := <-d.running:
+		return samples, true
+	default:
+	}
+	select {
+	case samples := <-d.running:
+		return samples, true
+	case <-ctx.Done():
+	case <-d.r.stop:
+	}
+	return nil, false
 }
 
 func (d *device) logStalled(stalled bool) {
@@ -136,7 +138,7 @@ func (d *device) leave() {
 
 func (d *device) close() {
 	for _, s := range d.readers {
-		s.reader.close()
+		s.close()
 		s.door.Close()
 	}
 	d.readers = nil
@@ -150,6 +152,7 @@ const rediscoverAfter = time.Minute
 func (d *device) read(now time.Time, wanted map[string]bool) []node.Sample {
 	d.rediscover(now)
 	b := &batch{now: now}
+	d.tally.add(b, d.door)
 	if d.restricted != nil {
 		b.add(d.restricted, 1)
 		return b.samples
@@ -163,28 +166,14 @@ func (d *device) read(now time.Time, wanted map[string]bool) []node.Sample {
 }
 
 func (d *device) readSource(s *sourceReader, b *batch) {
-	begin := time.Now() // a duration is real even if the clock is virtual
-	err := s.reader.read(b)
-	elapsed := time.Since(begin)
-	if d.log(s, err); err == nil {
-		s.lastSuccess = b.now
-	}
-	b.addBool(s.success, err == nil)
-	b.add(s.duration, elapsed.Seconds())
-	if !s.lastSuccess.IsZero() {
-		b.add(s.lastSeries, seconds(s.lastSuccess))
-	}
-	b.add(s.reads, float64(s.door.Reads))
-	for _, name := range slices.Sorted(maps.Keys(s.door.Errors)) {
-		if s.errorSeries[name] == nil {
-			s.errorSeries[name] = series(&catalog.CollectorReadErrors, d.name, s.source.Name, name)
-		}
-		b.add(s.errorSeries[name], float64(s.door.Errors[name]))
-	}
+	err := s.read(b)
+	d.logError(s, err)
+	d.logDenied(s, b.now)
 }
 
-// log reports a source's error when it changes, not each time.
-func (d *device) log(s *sourceReader, err error) {
+// logError reports a source's error when it changes, not each time. What has
+// changed may be the device: it is looked at again.
+func (d *device) logError(s *sourceReader, err error) {
 	text := ""
 	if err != nil {
 		text = strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -195,9 +184,20 @@ func (d *device) log(s *sourceReader, err error) {
 	s.errors = text
 	if text == "" {
 		level.Info(d.r.logger).Log("msg", "collector works again", "collector", s.source.Name, "device", d.name)
-	} else {
-		level.Warn(d.r.logger).Log("msg", "collector failed for a device", "collector", s.source.Name, "device", d.name, "err", text)
+		return
 	}
+	level.Warn(d.r.logger).Log("msg", "collector failed for a device", "collector", s.source.Name, "device", d.name, "err", text)
+	d.discovered = time.Time{}
+}
+
+// logDenied reports once that a privilege is missing.
+func (d *device) logDenied(s *sourceReader, now time.Time) {
+	denied := s.denied(now)
+	if denied && !s.wasDenied {
+		level.Warn(d.r.logger).Log("msg", "collector may not read all of a device; see rdma_collector_skipped and the README for what it needs",
+			"collector", s.source.Name, "device", d.name)
+	}
+	s.wasDenied = denied
 }
 
 // rediscover finds out what the device is, at first and every now and then,
@@ -214,7 +214,7 @@ func (d *device) rediscover(now time.Time) {
 		return
 	}
 	for _, s := range d.readers {
-		s.reader.close()
+		s.close()
 	}
 	old := d.readers
 	d.target, d.readers, d.restricted = t, nil, nil
@@ -232,18 +232,12 @@ func (d *device) rediscover(now time.Time) {
 }
 
 func (d *device) openSource(source Source, old []*sourceReader) {
-	s := &sourceReader{source: source, door: d.r.c.Host.Door(), errorSeries: map[string]*node.Series{}}
+	s := newSourceReader(d.name, source, d.r.c.Host.Door())
 	for _, o := range old {
 		if o.source.Name == source.Name {
 			s = o // its counts go on
 		}
 	}
-	if s.reader = source.open(d.target, s.door); s.reader == nil {
-		return
-	}
-	s.success = series(&catalog.CollectorSuccess, d.name, source.Name)
-	s.duration = series(&catalog.CollectorDuration, d.name, source.Name)
-	s.lastSeries = series(&catalog.CollectorLastSuccess, d.name, source.Name)
-	s.reads = series(&catalog.CollectorReads, d.name, source.Name)
+	s.reader = source.open(d.target, s.door)
 	d.readers = append(d.readers, s)
 }

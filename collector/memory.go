@@ -98,6 +98,11 @@ func (in inventory) update(now time.Time, covered map[string]string) []node.Samp
 	return samples
 }
 
+// forget no longer expects a device: it is there but not looked at.
+func (in inventory) forget(device string) {
+	maps.DeleteFunc(in, func(_ string, k *known) bool { return k.Device == device })
+}
+
 // covers adds the PCI functions that a device stands for; a device without one
 // is known by its name.
 func (d *device) covers(covered map[string]string) {

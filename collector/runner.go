@@ -33,6 +33,9 @@ func Anchor(expr string) (*regexp.Regexp, error) {
 	if expr == "" {
 		return nil, nil
 	}
+	if _, err := regexp.Compile(expr); err != nil {
+		return nil, err // also "a)|(b", which the brackets would make one
+	}
 	return regexp.Compile("^(?:" + expr + ")$")
 }
 
@@ -61,6 +64,9 @@ type Runner struct {
 	door   *host.Door
 	logger log.Logger
 
+	stop chan struct{} // closed by Close
+	once sync.Once
+
 	mu      sync.Mutex // one collection at a time
 	devices map[string]*device
 	cached  map[string]*node.Snapshot // by sources read
@@ -82,7 +88,7 @@ func NewRunner(c Config) *Runner {
 		c.Logger = log.NewNopLogger()
 	}
 	return &Runner{
-		c: c, door: c.Host.Door(), logger: c.Logger,
+		c: c, door: c.Host.Door(), logger: c.Logger, stop: make(chan struct{}),
 		devices: map[string]*device{}, cached: map[string]*node.Snapshot{},
 		inventory:     inventory{},
 		devicesSeries: series(&catalog.Devices), skipped: map[string]*node.Series{},
@@ -93,7 +99,9 @@ func NewRunner(c Config) *Runner {
 // Collect reads the node, or gives the last reading if it is younger than the
 // least interval. only limits it to some sources; nil means all that are on.
 // It returns in time whatever the devices do: one that does not answer is
-// marked stalled and left alone until its read returns.
+// marked stalled and left alone until its read returns. A reading is made for
+// all who ask meanwhile: of ctx only the deadline counts, so that one who gives
+// up makes no device look stalled to the others.
 func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,12 +110,17 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	if s := r.cached[key]; s != nil && now.Sub(s.Time) < r.c.MinInterval && !now.Before(s.Time) {
 		return s
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.c.Timeout)
+	s := &node.Snapshot{Time: now}
+	if r.stopping() {
+		return s
+	}
+	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 
-	s := &node.Snapshot{Time: now}
-	names := r.sync(now)
-	s.Samples = append(s.Samples, node.Sample{Series: r.devicesSeries, Value: float64(len(names))})
+	names, known := r.sync(now)
+	if known {
+		s.Samples = append(s.Samples, node.Sample{Series: r.devicesSeries, Value: float64(len(names))})
+	}
 	var reading []*device
 	for _, name := range names {
 		if d := r.devices[name]; d != nil {
@@ -115,6 +128,7 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 			reading = append(reading, d)
 		} else {
 			s.Samples = append(s.Samples, node.Sample{Series: r.skippedSeries(name, "excluded"), Value: 1})
+			r.inventory.forget(name)
 		}
 	}
 	covered := map[string]string{}
@@ -130,6 +144,15 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	}
 	r.cached[key] = s
 	return s
+}
+
+// bounded limits a collection in time.
+func (r *Runner) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	until := time.Now().Add(r.c.Timeout)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+		until = deadline
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
 // wanted makes the set of sources to read and a key for it.
@@ -160,9 +183,9 @@ func (r *Runner) skippedSeries(device, reason string) *node.Series {
 const class = "class/infiniband"
 
 // sync compares the devices that are there with those that are read, and
-// returns the names of all present ones. An excluded device is not looked at
-// beyond its name.
-func (r *Runner) sync(now time.Time) []string {
+// returns the names of all present ones, if it is known which these are. An
+// excluded device is not looked at beyond its name.
+func (r *Runner) sync(now time.Time) (names []string, ok bool) {
 	names, err := r.door.List(class)
 	r.logList(err)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +194,7 @@ func (r *Runner) sync(now time.Time) []string {
 			names = append(names, name)
 		}
 		sort.Strings(names)
-		return names
+		return names, false
 	}
 	present := map[string]bool{}
 	for _, name := range names {
@@ -197,7 +220,7 @@ func (r *Runner) sync(now time.Time) []string {
 			level.Info(r.logger).Log("msg", "device gone", "device", name)
 		}
 	}
-	return names
+	return names, true
 }
 
 // logList logs the listing's error when it changes.
@@ -234,8 +257,20 @@ func (r *Runner) sourcesFor(name string) []Source {
 	return allowed
 }
 
-// Close lets go of all devices.
+// stopping reports whether Close has been called.
+func (r *Runner) stopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the collection under way, waiting for no device, and lets go of
+// all devices. After it Collect gives nothing.
 func (r *Runner) Close() {
+	r.once.Do(func() { close(r.stop) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, d := range r.devices {

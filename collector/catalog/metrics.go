@@ -526,7 +526,7 @@ var (
 	CollectorSuccess     = Metric{"rdma_collector_success", Gauge, Device, Host, Count, []string{"collector"}, "1 if the collector read this device without an unexpected error, else 0.", shared}
 	CollectorDuration    = Metric{"rdma_collector_duration_seconds", Gauge, Device, Host, InSeconds, []string{"collector"}, "How long the collector's last reading of this device took.", shared}
 	CollectorLastSuccess = Metric{"rdma_collector_last_success_timestamp_seconds", Gauge, Device, Host, InTimestamp, []string{"collector"}, "When the collector last read this device without an unexpected error.", shared}
-	CollectorReads       = Metric{"rdma_collector_reads_total", Counter, Device, Host, Count, []string{"collector"}, "Reads of the machine by the collector: files, ioctls and netlink requests.", shared}
+	CollectorReads       = Metric{"rdma_collector_reads_total", Counter, Device, Host, Count, []string{"collector"}, "Reads of the machine by the collector: files, ioctls and netlink requests. Collector discovery finds out what the device is.", shared}
 	CollectorReadErrors  = Metric{"rdma_collector_read_errors_total", Counter, Device, Host, Count, []string{"collector", "error"}, "Reads that failed, by error; what a driver does not offer counts once, when it is found out.", shared}
-	CollectorSkipped     = Metric{"rdma_collector_skipped", Gauge, Device, Host, Count, []string{"collector", "reason"}, "1 for a collector that does not read this device, and why (permission, unsupported).", shared}
+	CollectorSkipped     = Metric{"rdma_collector_skipped", Gauge, Device, Host, Count, []string{"collector", "reason"}, "1 for what a collector does not read of this device, and why: unsupported (there is nothing to read), permission (it may not).", shared}
 )
