@@ -73,7 +73,7 @@ func New(c Config) (*Host, error) {
 	}
 	var err error
 	if c.Replay != "" {
-		h.sysPath, h.procPath = path.Join(c.Replay, "sys"), path.Join(c.Replay, "proc")
+		h.sysPath = path.Join(c.Replay, "sys")
 		if h.replay, err = os.OpenRoot(c.Replay); err != nil {
 			return nil, fmt.Errorf("opening the fixture given by --replay: %w", err)
 		}
@@ -123,11 +123,32 @@ func (h *Host) Replay() bool { return h.replay != nil }
 
 // BootID identifies this boot of the machine; "" if procfs does not tell.
 func (h *Host) BootID() string {
-	id, err := os.ReadFile(path.Join(h.procPath, "sys/kernel/random/boot_id"))
+	proc, err := h.openProc()
+	if err != nil {
+		return ""
+	}
+	defer proc.Close()
+	const name = "sys/kernel/random/boot_id"
+	h.trace("proc/" + name)
+	f, err := proc.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	id, err := io.ReadAll(io.LimitReader(f, MaxValue))
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// openProc opens procfs. That of a fixture is not opened by its path: a link
+// could lead to the real one.
+func (h *Host) openProc() (*os.Root, error) {
+	if h.replay != nil {
+		return h.replay.OpenRoot("proc")
+	}
+	return os.OpenRoot(h.procPath)
 }
 
 func descriptorLimit() int64 {

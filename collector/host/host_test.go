@@ -143,7 +143,7 @@ func TestLinksOutOfTheTree(t *testing.T) {
 		"ok":           "told",
 	}, nil)
 	tree{"secret": "told"}.write(t, filepath.Dir(root))
-	t.Cleanup(func() { os.Remove(filepath.Join(filepath.Dir(root), "secret")) })
+	t.Cleanup(func() { mustDo(t, os.Remove(filepath.Join(filepath.Dir(root), "secret"))) })
 
 	for _, name := range []string{"sub/absolute", "sub/relative", "sub/middle/secret", "sub/dir/secret", "../secret"} {
 		t.Run(name, func(t *testing.T) {
@@ -338,5 +338,33 @@ func TestDefaultMaxOpenIsPositive(t *testing.T) {
 	d, _ := machine(t, nil, nil)
 	if d.host.maxOpen < 1 || d.host.maxOpen > 1<<19 {
 		t.Errorf("%d", d.host.maxOpen)
+	}
+}
+
+func TestBootID(t *testing.T) {
+	const id = "6a2c9d1e-0000-4000-8000-000000000001"
+	elsewhere := t.TempDir()
+	tree{"sys/kernel/random/boot_id": id + "\n"}.write(t, elsewhere)
+	d := openHost(t, Config{Sysfs: t.TempDir(), Procfs: elsewhere}, nil)
+	if got := d.host.BootID(); got != id {
+		t.Errorf("of a machine: %q", got)
+	}
+	d, root := fixture(t, nil, nil)
+	if got := d.host.BootID(); got != "" {
+		t.Errorf("of a fixture without procfs: %q", got)
+	}
+	tree{"proc": "-> " + elsewhere}.write(t, root)
+	if got := d.host.BootID(); got != "" {
+		t.Errorf("of a fixture whose procfs is elsewhere: %q", got)
+	}
+	d, _ = fixture(t, tree{"proc/sys/kernel/random/boot_id": id + "\n"}, nil)
+	if got := d.host.BootID(); got != id {
+		t.Errorf("of a fixture: %q", got)
+	}
+	for _, procfs := range []string{"", t.TempDir()} {
+		d = openHost(t, Config{Sysfs: t.TempDir(), Procfs: procfs}, nil)
+		if got := d.host.BootID(); got != "" {
+			t.Errorf("without procfs: %q", got)
+		}
 	}
 }

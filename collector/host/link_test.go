@@ -65,6 +65,7 @@ func TestDecodeFEC(t *testing.T) {
 		{"no counts", slices.Concat(attr(4, words(50)), attr(5|nest, attr(2), attr(3), attr(4))), FEC{Active: []string{"rs"}}},
 		{"total of all ones", attr(5|nest, attr(2, longs(unset)), attr(3, longs(0))), FEC{UncorrectableBlocks: []uint64{0}}},
 		{"lanes of all ones", attr(5|nest, attr(4, longs(37, 41, unset, unset))), FEC{CorrectedBits: []uint64{37, 41}}},
+		{"nothing is told behind a lane of all ones", attr(5|nest, attr(4, longs(37, 41, unset, 43))), FEC{CorrectedBits: []uint64{37, 41}}},
 		{"histogram of tomorrow", attr(5|nest, attr(5|nest, attr(1, words(1))), attr(2, longs(43))), FEC{CorrectedBlocks: []uint64{43}}},
 		{"nothing", nil, FEC{}},
 	} {
