@@ -17,6 +17,7 @@ import (
 type pcieReader struct {
 	door      *host.Door
 	functions []*pcieFunction
+	ends      map[string]*pcieEnd // by path: functions of one card share those above
 }
 
 func openPCIe(t *target, d *host.Door) reader {
@@ -24,11 +25,18 @@ func openPCIe(t *target, d *host.Door) reader {
 	if len(paths) == 0 {
 		return nil
 	}
-	r := &pcieReader{door: d}
+	r := &pcieReader{door: d, ends: map[string]*pcieEnd{}}
 	for _, p := range paths {
-		r.functions = append(r.functions, newPCIeFunction(t.name, p, d))
+		r.functions = append(r.functions, newPCIeFunction(t.name, p, r.end))
 	}
 	return r
+}
+
+func (r *pcieReader) end(pciPath string) *pcieEnd {
+	if r.ends[pciPath] == nil {
+		r.ends[pciPath] = openPCIeEnd(pciPath, r.door)
+	}
+	return r.ends[pciPath]
 }
 
 func (r *pcieReader) read(b *batch) error {
@@ -40,10 +48,8 @@ func (r *pcieReader) read(b *batch) error {
 }
 
 func (r *pcieReader) close() {
-	for _, f := range r.functions {
-		for _, end := range f.ends {
-			end.close()
-		}
+	for _, end := range r.ends {
+		end.close()
 	}
 }
 
@@ -92,7 +98,7 @@ type pcieFunction struct {
 	expectedSpeed, expectedWidth, degraded, limit *node.Series
 }
 
-func newPCIeFunction(device, pciPath string, d *host.Door) *pcieFunction {
+func newPCIeFunction(device, pciPath string, end func(string) *pcieEnd) *pcieFunction {
 	pci := path.Base(pciPath)
 	id := func(m *catalog.Metric, more ...string) *node.Series {
 		return series(m, append([]string{device, pci}, more...)...)
@@ -105,7 +111,7 @@ func newPCIeFunction(device, pciPath string, d *host.Door) *pcieFunction {
 		bandwidth: id(&catalog.PCIeBandwidth), degraded: id(&catalog.PCIeDegraded), limit: id(&catalog.PCIeSlotLimited),
 	}
 	for p := pciPath; bdf.MatchString(path.Base(p)); p = path.Dir(p) {
-		f.ends = append(f.ends, openPCIeEnd(p, d))
+		f.ends = append(f.ends, end(p))
 	}
 	upstream, root := "", ""
 	if above := f.ends[1:]; len(above) > 0 {

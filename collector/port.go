@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,13 @@ func openPort(t *target, d *host.Door) reader {
 	for _, p := range t.ports {
 		r.ports = append(r.ports, newPortState(t, p, d))
 	}
+	for _, bond := range r.ports {
+		for _, s := range r.ports {
+			if a := s.net["carrier"]; a != nil && s.p.kind == "bond_member" && slices.Contains(bond.p.members, s.p.netdev) {
+				bond.memberCarriers = append(bond.memberCarriers, a)
+			}
+		}
+	}
 	return r
 }
 
@@ -47,13 +55,11 @@ func (r *portReader) pciLabel() int {
 
 func (r *portReader) read(b *batch) error {
 	b.add(r.info, 1)
-	var failed []error
+	reading := &reading{door: r.door, now: b.now}
 	for _, p := range r.ports {
-		if err := p.read(r.door, b); err != nil {
-			failed = append(failed, err)
-		}
+		p.read(reading, b)
 	}
-	return errors.Join(failed...)
+	return errors.Join(reading.errs...)
 }
 
 func (r *portReader) close() {
@@ -74,7 +80,7 @@ type portState struct {
 	lid, smLID                                         *node.Series
 	counts                                             []netdevCount
 	members, membersActive                             *node.Series
-	memberCarriers                                     []*attribute
+	memberCarriers                                     []*attribute // of a bond; its members close them
 }
 
 // netdevCount is a row of catalog.Netdev and the series it feeds.
@@ -87,6 +93,8 @@ type netdevCount struct {
 type attribute struct {
 	file  *host.File
 	sleep time.Time
+	of    *reading // the last one, whose text it still has
+	last  []byte
 }
 
 func newPortState(t *target, p *port, d *host.Door) *portState {
@@ -112,13 +120,6 @@ func newPortState(t *target, p *port, d *host.Door) *portState {
 			s.counts = append(s.counts, netdevCount{&row, id(row.Metric, row.LabelValues(nil)...)})
 		}
 		s.open(d, s.net, path.Join("class/net", p.netdev), names...)
-	}
-	for _, member := range p.members {
-		carriers := map[string]*attribute{}
-		s.open(d, carriers, path.Join("class/net", member), "carrier")
-		if a := carriers["carrier"]; a != nil {
-			s.memberCarriers = append(s.memberCarriers, a)
-		}
 	}
 	return s
 }
@@ -155,16 +156,13 @@ func (s *portState) close() {
 			a.file.Close()
 		}
 	}
-	for _, a := range s.memberCarriers {
-		a.file.Close()
-	}
 	for _, dir := range s.dirs {
 		dir.Close()
 	}
 }
 
-// reading is one reading of the attributes of a port: it keeps the errors that
-// are more than "not offered".
+// reading is one reading of the attributes of a device: it reads each only
+// once, and keeps the errors that are more than "not offered".
 type reading struct {
 	door *host.Door
 	now  time.Time
@@ -182,10 +180,15 @@ func (r *reading) bytes(a *attribute, buf []byte) []byte {
 	if a == nil || r.now.Before(a.sleep) {
 		return nil
 	}
+	if a.of == r {
+		return a.last
+	}
+	a.of, a.last = r, a.last[:0]
 	text, err := a.file.Read(r.door, buf)
 	switch {
 	case err == nil:
-		return text
+		a.last = append(a.last, text...)
+		return a.last
 	case host.Denied(err), errors.Is(err, fs.ErrNotExist):
 		a.sleep = r.now.Add(reprobeAfter)
 	case !host.NotOffered(err): // EINVAL is how carrier and speed say "down"
@@ -194,8 +197,7 @@ func (r *reading) bytes(a *attribute, buf []byte) []byte {
 	return nil
 }
 
-func (s *portState) read(d *host.Door, b *batch) error {
-	r := &reading{door: d, now: b.now}
+func (s *portState) read(r *reading, b *batch) {
 	b.add(s.info, 1)
 	active, known := s.readState(r, b)
 	s.readNetdev(r, b)
@@ -203,7 +205,6 @@ func (s *portState) read(d *host.Door, b *batch) error {
 		s.readRate(r, b, known)
 	}
 	s.readBond(r, b)
-	return errors.Join(r.errs...)
 }
 
 // Values of the files state and phys_state, include/rdma/ib_verbs.h.
