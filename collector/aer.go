@@ -61,7 +61,7 @@ func parseAER(text string) []aerCount {
 		}
 		name := strings.TrimSpace(line[:i])
 		count, err := host.ParseCounter([]byte(line[i+1:]))
-		if err != nil || name == "" || slices.ContainsFunc(counts, func(c aerCount) bool { return c.err == name }) {
+		if err != nil || slices.ContainsFunc(counts, func(c aerCount) bool { return c.err == name }) {
 			continue
 		}
 		counts = append(counts, aerCount{name, count})

@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -136,7 +135,7 @@ func emulated(nic, port linkEnd, above bool) bool {
 		return nic.width != 0 || nic.speed != 0
 	}
 	// No link runs faster than its port can.
-	return below(port.maxSpeed, math.Max(nic.speed, port.speed)) == yes ||
+	return below(port.maxSpeed, max(nic.speed, port.speed)) == yes ||
 		below(port.maxWidth, max(nic.width, port.width)) == yes
 }
 
