@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"maps"
 	"path"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
@@ -27,7 +28,12 @@ func openHWCounters(t *target, d *host.Door) reader {
 			first: page.FirstRead, shared: shared, memory: t.memory,
 		}
 	}
-	r.dirs = append(r.dirs, dir(t.path, "", t.function == "vf"))
+	whole := dir(t.path, "", t.function == "vf")
+	if page.SumsPorts {
+		whole.skip = portNames(t, d)
+		maps.Copy(whole.skip, notCounters)
+	}
+	r.dirs = append(r.dirs, whole)
 	for _, p := range t.ports {
 		if !p.onDevice {
 			continue
@@ -45,4 +51,23 @@ func openHWCounters(t *target, d *host.Door) reader {
 		r.dirs = append(r.dirs, c)
 	}
 	return r
+}
+
+// portNames are the files that the ports have. Which they are is settled when
+// the device is registered.
+func portNames(t *target, d *host.Door) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range t.ports {
+		if !p.onDevice {
+			continue
+		}
+		names, err := d.List(path.Join(t.path, "ports", p.number, "hw_counters"))
+		if err != nil {
+			continue
+		}
+		for _, name := range names {
+			all[name] = true
+		}
+	}
+	return all
 }

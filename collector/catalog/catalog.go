@@ -100,6 +100,10 @@ type Page struct {
 	// FirstRead is the hw_counters file that must be read first, so that the
 	// kernel caches the set for the others; "" where any order is as good.
 	FirstRead string
+	// SumsPorts marks drivers whose device set of hw_counters is the sum of the
+	// ports' sets, under the same names: what a port has is then not read again
+	// at device level.
+	SumsPorts bool
 	// ConstantState marks drivers that report ACTIVE, LinkUp and one rate
 	// whatever happens; their link state says nothing.
 	ConstantState bool

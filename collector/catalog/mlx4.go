@@ -6,6 +6,9 @@ package catalog
 var mlx4 = Page{
 	Driver: "mlx4",
 	Bound:  []string{"mlx4_core"},
+	// drivers/infiniband/hw/mlx4/main.c, mlx4_ib_alloc_diag_counters: the first
+	// set is the device's, the second, of cards that can, the ports'.
+	SumsPorts: true,
 	HW: []Row{
 		// drivers/infiniband/hw/mlx4/main.c, diag_basic. 32 bits, shown as they
 		// are. sq is the requester, rq the responder. What the abbreviations
