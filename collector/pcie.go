@@ -214,7 +214,7 @@ func openPCIeEnd(pciPath string, d *host.Door) *pcieEnd {
 // file returns a kept file of the end, nil if there can be none.
 func (e *pcieEnd) file(name string) *attribute {
 	if e.files[name] == nil && e.dir != nil {
-		e.files[name] = &attribute{file: e.dir.File(name)}
+		e.files[name] = &attribute{file: e.dir.File(name), passing: passing[name]}
 	}
 	return e.files[name]
 }

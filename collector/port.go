@@ -2,11 +2,11 @@ package collector
 
 import (
 	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
@@ -91,10 +91,20 @@ type netdevCount struct {
 
 // attribute is a kept file that sleeps when it is not offered.
 type attribute struct {
-	file  *host.File
-	sleep time.Time
-	of    *reading // the last one, whose text it still has
-	last  []byte
+	file    *host.File
+	passing bool // EINVAL passes: with the link, or when the interface is up again
+	sleep   time.Time
+	of      *reading // the last one, whose text it still has
+	last    []byte
+	refused bool // the last answer was EINVAL
+}
+
+// passing are the attributes that do not sleep after EINVAL. It is how speed
+// and carrier say that their interface is down, and a PCIe link that it is
+// being reset.
+var passing = map[string]bool{
+	"state": true, "phys_state": true, "speed": true, "carrier": true,
+	"current_link_speed": true, "current_link_width": true,
 }
 
 func newPortState(t *target, p *port, d *host.Door) *portState {
@@ -146,7 +156,7 @@ func (s *portState) open(d *host.Door, into map[string]*attribute, dirName strin
 	}
 	s.dirs = append(s.dirs, dir)
 	for _, name := range names {
-		into[name] = &attribute{file: dir.File(name)}
+		into[name] = &attribute{file: dir.File(name), passing: passing[name]}
 	}
 }
 
@@ -183,18 +193,31 @@ func (r *reading) bytes(a *attribute, buf []byte) []byte {
 	if a.of == r {
 		return a.last
 	}
-	a.of, a.last = r, a.last[:0]
+	a.of, a.last, a.refused = r, a.last[:0], false
 	text, err := a.file.Read(r.door, buf)
 	switch {
 	case err == nil:
 		a.last = append(a.last, text...)
 		return a.last
-	case host.Denied(err), errors.Is(err, fs.ErrNotExist):
+	case a.passing && errors.Is(err, syscall.EINVAL):
+		a.refused = true
+	case host.NotOffered(err), host.Denied(err):
 		a.sleep = r.now.Add(reprobeAfter)
-	case !host.NotOffered(err): // EINVAL is how carrier and speed say "down"
+	default:
 		r.errs = append(r.errs, err)
 	}
 	return nil
+}
+
+// carrier tells whether an interface has a link, if that is known.
+func (r *reading) carrier(a *attribute) answer {
+	switch text := r.text(a); {
+	case text == "1":
+		return yes
+	case text == "0", a != nil && a.refused:
+		return no
+	}
+	return unknown
 }
 
 func (s *portState) read(r *reading, b *batch) {
@@ -219,9 +242,11 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 	constant := s.t.page != nil && s.t.page.ConstantState
 	if !s.p.onDevice {
 		// A bond member is up when its interface has a carrier.
-		carrier := r.text(s.net["carrier"])
-		s.bookActive(b, carrier == "1")
-		return carrier == "1", true
+		carrier := r.carrier(s.net["carrier"])
+		if carrier != unknown {
+			s.bookActive(b, carrier == yes)
+		}
+		return carrier == yes, carrier != unknown
 	}
 	if state, err := host.ParseNumbered(r.text(s.ib["state"])); err == nil {
 		b.add(s.state, float64(state))
@@ -234,10 +259,10 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 	if err == nil {
 		b.add(s.phys, float64(phys))
 	}
-	if !s.adminByNetdev() && err == nil && !constant {
-		b.addBool(s.admin, phys != physDisabled)
-	}
-	if s.p.linkLayer == "InfiniBand" {
+	if s.p.infiniband() {
+		if err == nil && !constant {
+			b.addBool(s.admin, phys != physDisabled)
+		}
 		if v, err := host.ParseHex(r.text(s.ib["lid"])); err == nil {
 			b.add(s.lid, float64(v))
 		}
@@ -267,12 +292,10 @@ func (s *portState) bookRate(b *batch, rate float64) {
 	b.add(s.best, m.BestRate)
 }
 
-// adminByNetdev: an Ethernet port is switched off by its interface, an
-// InfiniBand port by its physical state.
-func (s *portState) adminByNetdev() bool { return s.p.ethernet() && s.p.netdev != "" }
-
+// readNetdev tells also whether an Ethernet port is switched on, which its
+// interface knows. The physical state of one without a cable is disabled.
 func (s *portState) readNetdev(r *reading, b *batch) {
-	if s.adminByNetdev() {
+	if s.p.ethernet() {
 		if flags, err := host.ParseHex(r.text(s.net["flags"])); err == nil {
 			b.addBool(s.admin, flags&flagUp != 0)
 		}
@@ -310,8 +333,11 @@ func (s *portState) readBond(r *reading, b *batch) {
 	b.add(s.members, float64(len(s.p.members)))
 	up := 0
 	for _, a := range s.memberCarriers {
-		if r.text(a) == "1" {
+		switch r.carrier(a) {
+		case yes:
 			up++
+		case unknown:
+			return // how many are up is not known
 		}
 	}
 	b.add(s.membersActive, float64(up))

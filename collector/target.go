@@ -47,7 +47,8 @@ type port struct {
 	pciPath   string // of the PCI function, or of the one its interface is on
 }
 
-func (p *port) ethernet() bool { return p.linkLayer == "Ethernet" }
+func (p *port) ethernet() bool   { return p.linkLayer == "Ethernet" }
+func (p *port) infiniband() bool { return p.linkLayer == "InfiniBand" }
 
 // shared reports whether the physical counters in the port's own directory are
 // those of another port: the PF's or the uplink's. A bond's are nobody else's,
