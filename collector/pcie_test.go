@@ -477,13 +477,8 @@ func TestPCIeFunctions(t *testing.T) {
 		},
 		"bond of two functions": {
 			"mlx5_0", func(f map[string]string) {
-				f["sys/class/net/bond0/bonding/slaves"] = "eth0 eth1\n"
-				netdev(f, "eth0", nicPath)
-				netdev(f, "eth1", second)
+				lagOf(f, second)
 				f["sys/devices/"+second+"/vendor"] = mellanox
-				port := "sys/devices/" + nicPath + "/infiniband/mlx5_0/ports/1/"
-				f[port+"link_layer"] = "Ethernet\n"
-				f[port+"gid_attrs/ndevs/0"] = "bond0\n"
 			}, []string{"0000:81:00.0", "0000:81:00.1"},
 		},
 		"soft-RoCE on an RDMA NIC": {
@@ -531,6 +526,37 @@ func TestPCIeFunctions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lagOf makes a LAG of the functions below the root port: mlx5_0 stands for both.
+func lagOf(files map[string]string, second string) {
+	files["sys/class/net/bond0/bonding/slaves"] = "eth0 eth1\n"
+	netdev(files, "eth0", nicPath)
+	netdev(files, "eth1", second)
+	port := "sys/devices/" + nicPath + "/infiniband/mlx5_0/ports/1/"
+	files[port+"link_layer"] = "Ethernet\n"
+	files[port+"gid_attrs/ndevs/0"] = "bond0\n"
+}
+
+// The functions of one card share the port above them: it is read, and fails,
+// once, and its errors are shown for both.
+func TestPCIeSharedPort(t *testing.T) {
+	const second = rootPort + "/0000:81:00.1"
+	files := machine(pci{rootPort, amd, gen4x16}, pci{second, mellanox, gen4x16}, pci{nicPath, mellanox, gen4x16})
+	lagOf(files, second)
+	files["sys/devices/"+rootPort+"/aer_dev_correctable"] = "RxErr 5\n"
+	files["sys/devices/"+rootPort+"/aer_dev_fatal"] = "errno:EIO\n"
+	r, d := pcieOf(t, files, "mlx5_0")
+	before := d.Reads
+	b := &batch{}
+	if err := r.read(b); !errors.Is(err, unix.EIO) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got error %v, want one EIO", err)
+	}
+	// Seven files each of the port and of the two functions.
+	if got := d.Reads - before; got != 21 {
+		t.Errorf("%d reads, want 21", got)
+	}
+	wantErrors(t, b, "0000:81:00.0 upstream correctable RxErr 5", "0000:81:00.1 upstream correctable RxErr 5")
 }
 
 func withoutRDMA(files map[string]string, name, parent string) {
