@@ -27,4 +27,5 @@ chmod 755 "$share"
 make --no-print-directory -s build BINARY="$share/rdmawatch"
 CGO_ENABLED=0 "$go" build -trimpath -buildvcs=false -ldflags '-s -w' -o "$share/check" ./test/vm/check
 
-"$run_vm" -p "$share" -- ./check
+# The limit is for a guest that hangs, on a machine however busy.
+"$run_vm" -t 600 -p "$share" -- ./check

@@ -127,16 +127,15 @@ func moves(r *report, root *exporter, do func(), counters ...movement) {
 // traffic without loss, read while it flows as well.
 func traffic(r *report, root *exporter) {
 	moves(r, root, func() {
-		writing := exec.Command("traffic", "write", "-D", "2", "-s", "16384")
-		if err := writing.Start(); err != nil {
-			r.fails("traffic write", err)
+		sending := exec.Command("traffic", "send", "-D", "2", "-s", "16384")
+		if err := sending.Start(); err != nil {
+			r.fails("traffic send", err)
 			return
 		}
 		duringTraffic(r, root)
-		if err := writing.Wait(); err != nil {
-			r.fails("traffic write", err)
+		if err := sending.Wait(); err != nil {
+			r.fails("traffic send", err)
 		}
-		command(r, "traffic", "send", "-n", "100", "-s", "4096")
 	}, sent, arrived, sends, receives)
 }
 
