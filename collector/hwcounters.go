@@ -28,7 +28,7 @@ func openHWCounters(t *target, d *host.Door) reader {
 			first: page.FirstRead, shared: shared, memory: t.memory,
 		}
 	}
-	whole := dir(t.path, "", t.function == "vf")
+	whole := dir(t.path, "", t.part())
 	if page.SumsPorts {
 		whole.skip = portNames(t, d)
 		maps.Copy(whole.skip, notCounters)

@@ -68,27 +68,39 @@ func (f *netdevFinder) fromGIDs(number string) string {
 
 func (f *netdevFinder) ofDevice(netdev string) bool {
 	device, err := f.door.Resolve(path.Join("class/net", netdev, "device"))
-	return err == nil && f.t.pciPath != "" && nearestPCI(device) == f.t.pciPath
+	return err == nil && f.t.device != "" && device == f.t.device
 }
 
 // lag returns the bond of which netdev is a member if the RDMA device stands
-// for the whole bond: its other members then have no RDMA device.
+// for the whole bond: its other members are then of the same driver and have no
+// RDMA device.
 func (f *netdevFinder) lag(netdev string) string {
-	master, err := f.door.Resolve(path.Join("class/net", netdev, "master"))
-	if err != nil {
+	bond, members := bondOf(f.door, netdev)
+	if len(members) < 2 {
 		return netdev
 	}
-	bond := path.Base(master)
-	members := bondMemberNames(f.door, bond)
-	if len(members) == 0 {
-		return netdev
-	}
+	driver := boundDriver(f.door, path.Join("class/net", netdev, "device"))
 	for _, member := range members {
-		if member != netdev && f.door.Exists(path.Join("class/net", member, "device/infiniband")) {
+		device := path.Join("class/net", member, "device")
+		if member != netdev && (f.door.Exists(path.Join(device, "infiniband")) || boundDriver(f.door, device) != driver) {
 			return netdev
 		}
 	}
 	return bond
+}
+
+// bondOf returns the bond that an interface is a member of, "" if it is of
+// none, and all members. A bridge is a master too but has none.
+func bondOf(d *host.Door, netdev string) (bond string, members []string) {
+	master, err := d.Resolve(path.Join("class/net", netdev, "master"))
+	if err != nil {
+		return "", nil
+	}
+	bond = path.Base(master)
+	if members = bondMemberNames(d, bond); len(members) == 0 {
+		return "", nil
+	}
+	return bond, members
 }
 
 // bondMemberNames lists the interfaces of a bond, nothing for other interfaces.
@@ -100,15 +112,15 @@ func bondMemberNames(d *host.Door, netdev string) []string {
 	return strings.Fields(members)
 }
 
-// fromFunction looks at the interfaces of the PCI function. dev_port tells the
+// fromFunction looks at the interfaces of the device's function. dev_port tells the
 // port; it is not read on a function with one interface only. Representors are
 // not the port's interface. (dev_id, the older way, must not be read: on IPoIB
 // the kernel logs who did.)
 func (f *netdevFinder) fromFunction(p *port) string {
-	if f.t.pciPath == "" {
+	if f.t.device == "" {
 		return ""
 	}
-	names, err := f.door.List(path.Join(f.t.pciPath, "net"))
+	names, err := f.door.List(path.Join(f.t.device, "net"))
 	if err != nil {
 		return ""
 	}

@@ -136,9 +136,9 @@ func newPortState(t *target, p *port, d *host.Door) *portState {
 
 // role names the group of ports that a port ought to look like: those of equal
 // driver, board and link layer. Ports that are not physical have none, since
-// they come in any shape.
+// they come in any shape, nor have those of an unknown driver.
 func role(t *target, p *port) string {
-	if !p.physical && p.kind != "bond" {
+	if t.driver == "" || !p.physical && p.kind != "bond" {
 		return ""
 	}
 	board := t.identity.boardID

@@ -17,8 +17,9 @@ type target struct {
 	path     string // of its class directory
 	driver   string // RDMA driver, or what the PCI function is bound to if unknown
 	page     *catalog.Page
-	function string // pf, vf, sf or virtual
-	pciPath  string // resolved path of the PCI function, "" if there is none
+	function string // pf, vf, sf or virtual; "" if not known
+	device   string // resolved path of the device it is on, "" if there is none
+	pciPath  string // of the PCI function above that
 	identity identity
 	ports    []*port
 	memory   *memory
@@ -54,7 +55,7 @@ func (p *port) infiniband() bool { return p.linkLayer == "InfiniBand" }
 // those of another port: the PF's or the uplink's. A bond's are nobody else's,
 // though those of its interfaces belong to its members.
 func (p *port) shared() bool {
-	return p.kind == "vf" || p.kind == "representor" || p.kind == "plane"
+	return p.kind == "vf" || p.kind == "sf" || p.kind == "representor" || p.kind == "plane"
 }
 
 var bdf = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
@@ -63,19 +64,18 @@ var bdf = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 // of which nothing can be read is still a device with a name.
 func discover(d *host.Door, name string) *target {
 	t := &target{name: name, path: path.Join("class/infiniband", name)}
-	devicePath, err := d.Resolve(path.Join(t.path, "device"))
-	if err == nil {
-		t.pciPath = nearestPCI(devicePath)
-	}
-	t.function = function(d, devicePath, t.pciPath)
-	t.driver = boundDriver(d, devicePath, t.pciPath)
-	t.identity = readIdentity(d, t)
-	if t.driver == "" && t.pciPath == "" {
-		t.driver = virtualDriver(d, t)
+	t.driver = softwareDriver(d, t.path)
+	if t.driver == "" {
+		if device, err := d.Resolve(path.Join(t.path, "device")); err == nil {
+			t.device, t.pciPath = device, nearestPCI(device)
+		}
+		t.driver = boundDriver(d, t.device, t.pciPath)
 	}
 	if t.page = catalog.ForDriver(t.driver); t.page != nil {
 		t.driver = t.page.Driver
 	}
+	t.function = function(d, t)
+	t.identity = readIdentity(d, t)
 	t.ports = findPorts(d, t)
 	return t
 }
@@ -91,17 +91,23 @@ func nearestPCI(devicePath string) string {
 	return ""
 }
 
-func function(d *host.Door, devicePath, pciPath string) string {
+func function(d *host.Door, t *target) string {
 	switch {
-	case pciPath == "":
+	case t.page != nil && t.page.Software:
 		return "virtual"
-	case devicePath != pciPath:
+	case t.pciPath == "":
+		return ""
+	case t.device != t.pciPath:
 		return "sf"
-	case d.Exists(path.Join(pciPath, "physfn")):
+	case d.Exists(path.Join(t.pciPath, "physfn")):
 		return "vf"
 	}
 	return "pf"
 }
+
+// part reports whether the device is a part of a PCI function that has the
+// physical port.
+func (t *target) part() bool { return t.function == "vf" || t.function == "sf" }
 
 // boundDriver reads the driver from the driver link, never from the device's
 // name, which udev rules change.
@@ -117,16 +123,20 @@ func boundDriver(d *host.Door, paths ...string) string {
 	return ""
 }
 
-// virtualDriver tells the two software drivers apart, which have no PCI
-// function and hence no driver link: siw is iWARP and calls itself an RNIC.
-func virtualDriver(d *host.Door, t *target) string {
-	if !d.Exists(path.Join(t.path, "parent")) {
-		return ""
+// softwareDriver recognises the two drivers without hardware, "" for others.
+// Only rxe has an attribute parent (drivers/infiniband/sw/rxe/rxe_verbs.c), and
+// some kernels show its interface's PCI function as its device. Of what has no
+// device at all, siw is iWARP and calls itself an RNIC.
+func softwareDriver(d *host.Door, class string) string {
+	if d.Exists(path.Join(class, "parent")) {
+		return "rxe"
 	}
-	if strings.HasPrefix(t.identity.nodeType, "4") {
-		return "siw"
+	if !d.Exists(path.Join(class, "device")) {
+		if nodeType, err := d.Read(path.Join(class, "node_type")); err == nil && strings.HasPrefix(nodeType, "4") {
+			return "siw"
+		}
 	}
-	return "rxe"
+	return ""
 }
 
 func readIdentity(d *host.Door, t *target) identity {
@@ -203,8 +213,8 @@ func describeNetdev(d *host.Door, p *port) {
 	}
 	if p.members = bondMemberNames(d, p.netdev); len(p.members) > 0 {
 		p.bond = p.netdev
-	} else if master, err := d.Resolve(path.Join(dir, "master")); err == nil {
-		p.bond = path.Base(master)
+	} else {
+		p.bond, _ = bondOf(d, p.netdev)
 	}
 }
 
@@ -216,10 +226,8 @@ func portKind(t *target, p *port) string {
 	switch {
 	case t.identity.kind == "smi":
 		return "plane"
-	case t.function == "virtual":
-		return "virtual"
-	case t.function == "vf":
-		return "vf"
+	case t.function == "virtual", t.part():
+		return t.function
 	case representor.MatchString(p.physName):
 		return "representor"
 	case len(p.members) > 0:

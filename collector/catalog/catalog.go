@@ -97,6 +97,8 @@ type Page struct {
 	// link device/driver shows them: RDMA drivers often sit on top of the
 	// Ethernet driver, which owns the function.
 	Bound []string
+	// Software marks drivers without hardware: they run on any interface.
+	Software bool
 	// FirstRead is the hw_counters file that must be read first, so that the
 	// kernel caches the set for the others; "" where any order is as good.
 	FirstRead string

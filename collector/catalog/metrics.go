@@ -475,8 +475,8 @@ var (
 
 // Devices and ports.
 var (
-	DeviceInfo          = Metric{"rdma_device_info", Gauge, Device, Host, InInfo, []string{"driver", "firmware", "board_id", "hca_type", "hw_rev", "node_type", "node_guid", "sys_image_guid", "node_desc", "pci", "numa_node", "function", "parent"}, "Identity of an RDMA device; function is pf, vf, sf or virtual, parent names the device of which this is a plane.", shared}
-	PortInfo            = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond", "role"}, "Identity of a port; ports of equal role (driver, board, link layer) ought to look alike; kind is physical, vf, representor, bond, bond_member, plane or virtual.", shared}
+	DeviceInfo          = Metric{"rdma_device_info", Gauge, Device, Host, InInfo, []string{"driver", "firmware", "board_id", "hca_type", "hw_rev", "node_type", "node_guid", "sys_image_guid", "node_desc", "pci", "numa_node", "function", "parent"}, "Identity of an RDMA device; function is pf, vf, sf or virtual, empty if not known, parent names the device of which this is a plane.", shared}
+	PortInfo            = Metric{"rdma_port_info", Gauge, Port, Host, InInfo, []string{"link_layer", "netdev", "phys_port_name", "kind", "bond", "role"}, "Identity of a port; ports of equal role (driver, board, link layer) ought to look alike; kind is physical, vf, sf, representor, bond, bond_member, plane or virtual.", shared}
 	PortState           = Metric{"rdma_port_state", Gauge, Port, Wire, Count, nil, "Logical state of the port: 1 down, 2 initializing, 3 armed, 4 active, 5 active-defer.", shared}
 	PortPhysicalState   = Metric{"rdma_port_physical_state", Gauge, Port, Wire, Count, nil, "Physical state of the port: 1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 error recovery, 7 test.", shared}
 	PortActive          = Metric{"rdma_port_active", Gauge, Port, Wire, Count, nil, "1 if the port is active, else 0; absent where the driver reports a constant.", shared}

@@ -7,8 +7,9 @@ import "slices"
 // under vport_ names. On a RoCE bond the congestion counters are summed over
 // the members.
 var mlx5 = Page{
-	Driver:    "mlx5",
-	Bound:     []string{"mlx5_core"},
+	Driver: "mlx5",
+	// The second is that of subfunctions, which sit on the auxiliary bus.
+	Bound:     []string{"mlx5_core", "mlx5_core.sf"},
 	FirstRead: "rx_write_requests",
 	HW:        slices.Concat(mlx5QueueCounters, mlx5OtherCounters, prefixed("vport_", mlx5QueueCounters)),
 	Ethtool:   mlx5Ethtool,

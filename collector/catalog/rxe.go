@@ -6,6 +6,7 @@ package catalog
 // where the interface has none.
 var rxe = Page{
 	Driver:       "rxe",
+	Software:     true,
 	ConstantRate: true,
 	HW: []Row{
 		// drivers/infiniband/sw/rxe/rxe_hw_counters.c; what each counts is at

@@ -4,5 +4,6 @@ package catalog
 // the interface below counts it as ordinary TCP.
 var siw = Page{
 	Driver:       "siw",
+	Software:     true,
 	ConstantRate: true,
 }
