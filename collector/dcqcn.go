@@ -17,9 +17,10 @@ import (
 // somebody changes them and each costs a firmware command, so they are read
 // once in a while and repeated in between.
 type dcqcnReader struct {
-	t     *target
-	door  *host.Door
-	ports []*dcqcnPort
+	t      *target
+	door   *host.Door
+	ports  []*dcqcnPort
+	series map[string]*node.Series // by key
 }
 
 // dcqcnPort is what the last reading of one interface gave.
@@ -33,7 +34,7 @@ type dcqcnPort struct {
 const settingsAge = time.Minute
 
 func openDCQCN(t *target, d *host.Door) reader {
-	r := &dcqcnReader{t: t, door: d}
+	r := &dcqcnReader{t: t, door: d, series: map[string]*node.Series{}}
 	for _, p := range t.ports {
 		if p.netdev != "" && p.physical && d.Exists("class/net/"+p.netdev+"/ecn") {
 			r.ports = append(r.ports, &dcqcnPort{p: p})
@@ -74,14 +75,23 @@ func (r *dcqcnReader) samples(p *port, ecn host.ECN) []node.Sample {
 		enabled map[int]bool
 	}{{&catalog.DCQCNNotificationPoint, ecn.NotificationPoint}, {&catalog.DCQCNReactionPoint, ecn.ReactionPoint}} {
 		for _, priority := range slices.Sorted(maps.Keys(side.enabled)) {
-			b.addBool(series(side.metric, r.t.name, p.number, strconv.Itoa(priority)), side.enabled[priority])
+			b.addBool(r.kept(side.metric, r.t.name, p.number, strconv.Itoa(priority)), side.enabled[priority])
 		}
 	}
 	for _, row := range catalog.DCQCN() {
 		if value, ok := ecn.Parameters[row.Name]; ok {
-			s := series(row.Metric, append([]string{r.t.name, p.number}, row.LabelValues(nil)...)...)
+			s := r.kept(row.Metric, append([]string{r.t.name, p.number}, row.LabelValues(nil)...)...)
 			b.add(s, row.Unit.ToBase(float64(value)))
 		}
 	}
 	return b.samples
+}
+
+// kept is series with the same pointer for the same series.
+func (r *dcqcnReader) kept(m *catalog.Metric, values ...string) *node.Series {
+	s := series(m, values...)
+	if r.series[s.Key()] == nil {
+		r.series[s.Key()] = s
+	}
+	return r.series[s.Key()]
 }
