@@ -55,7 +55,7 @@ type inventory map[string]*known
 
 type known struct {
 	Device string    `json:"device"`
-	PCI    string    `json:"pci"` // "" for software devices
+	PCI    string    `json:"pci"` // or the name of a device without
 	Since  time.Time `json:"since"`
 
 	present *node.Series
@@ -114,9 +114,14 @@ func (d *device) covers(covered map[string]string) {
 	}
 }
 
-// functions lists the PCI functions that a device stands for.
+// functions lists the PCI functions that a device stands for. One that comes
+// and goes on purpose stands for none: parts of a function, software devices,
+// and planes, which are their parent's.
 func (t *target) functions() []string {
-	if t.pciPath == "" {
+	switch {
+	case t.part(), t.function == "virtual", t.identity.kind == "smi":
+		return nil
+	case t.pciPath == "":
 		return []string{t.name}
 	}
 	all := []string{path.Base(t.pciPath)}
@@ -155,8 +160,8 @@ func (r *Runner) Save() (json.RawMessage, error) {
 	return content, nil
 }
 
-// Restore takes back what Save returned, before the first Collect. What
-// belongs to another boot of the machine is forgotten.
+// Restore takes back what Save returned, before the first Collect. What may
+// belong to another boot of the machine is forgotten.
 func (r *Runner) Restore(content json.RawMessage) error {
 	var s saved
 	if err := json.Unmarshal(content, &s); err != nil {
@@ -164,8 +169,8 @@ func (r *Runner) Restore(content json.RawMessage) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.Boot != r.c.Host.BootID() {
-		return nil
+	if s.Boot == "" || s.Boot != r.c.Host.BootID() {
+		return nil // instances repeat from boot to boot
 	}
 	r.restored = s.Devices
 	for key, k := range s.Inventory {

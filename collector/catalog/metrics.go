@@ -522,7 +522,7 @@ var (
 	DeviceStalled        = Metric{"rdma_device_stalled", Gauge, Device, Host, Count, nil, "1 if reading the device did not return in time and is still waited for, else 0.", shared}
 	DeviceLastRead       = Metric{"rdma_device_last_read_timestamp_seconds", Gauge, Device, Host, InTimestamp, nil, "When the device was last read to the end.", shared}
 	DeviceFirstSeen      = Metric{"rdma_device_registered_timestamp_seconds", Gauge, Device, Host, InTimestamp, nil, "When this registration of the device was first seen; another driver load is another registration.", shared}
-	DevicePresent        = Metric{"rdma_device_present", Gauge, Device, Host, Count, []string{"pci"}, "1 for a device that is there, 0 for one that was there for ten minutes or more since boot and is gone.", shared}
+	DevicePresent        = Metric{"rdma_device_present", Gauge, Device, Host, Count, []string{"pci"}, "1 for a device that is there, 0 for one that was there for ten minutes or more since boot and is gone; VFs, subfunctions and software devices, which come and go on purpose, are left out.", shared}
 	CollectorSuccess     = Metric{"rdma_collector_success", Gauge, Device, Host, Count, []string{"collector"}, "1 if the collector read this device without an unexpected error, else 0.", shared}
 	CollectorDuration    = Metric{"rdma_collector_duration_seconds", Gauge, Device, Host, InSeconds, []string{"collector"}, "How long the collector's last reading of this device took.", shared}
 	CollectorLastSuccess = Metric{"rdma_collector_last_success_timestamp_seconds", Gauge, Device, Host, InTimestamp, []string{"collector"}, "When the collector last read this device without an unexpected error.", shared}
