@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-kit/log/level"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -25,8 +26,9 @@ type Exposition struct {
 	// more adds families of other origin: build information, Go runtime.
 	more prometheus.Gatherer
 
-	mu   sync.Mutex
-	free []*families // one is in use for each scrape under way
+	mu      sync.Mutex
+	free    []*families // one is in use for each scrape under way
+	moreErr string
 }
 
 // NewExposition makes the exposition of what runner reads, and of more.
@@ -84,14 +86,26 @@ func (g gathering) Gather() (mfs []*dto.MetricFamily, done func(), err error) {
 	mfs = f.list
 	if g.e.more != nil {
 		more, err := g.e.more.Gather()
-		if err != nil {
-			g.e.give(f)
-			return nil, func() {}, err
-		}
+		g.e.logMore(err)
 		mfs = append(slices.Clone(mfs), more...)
 		slices.SortFunc(mfs, byName)
 	}
 	return mfs, func() { g.e.give(f) }, nil
+}
+
+// logMore reports an error of the other families when it changes. It costs no
+// RDMA metric.
+func (e *Exposition) logMore(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if text != "" && text != e.moreErr {
+		level.Warn(e.runner.logger).Log("msg", "some metrics of rdmawatch itself are missing", "err", text)
+	}
+	e.moreErr = text
 }
 
 // Gather implements prometheus.Gatherer with families that are the caller's.
