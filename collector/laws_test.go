@@ -149,7 +149,7 @@ func sharedCountersHaveOneOwner(t *testing.T, page page) {
 	guests := map[string]string{} // kind by device and port
 	for _, f := range page {
 		for _, m := range f.Metric {
-			if kind := label(m, "kind"); f.GetName() == "rdma_port_info" && slices.Contains([]string{"vf", "representor", "plane"}, kind) {
+			if kind := label(m, "kind"); f.GetName() == "rdma_port_info" && slices.Contains([]string{"vf", "sf", "representor", "plane"}, kind) {
 				guests[label(m, "device")+"/"+label(m, "port")] = kind
 			}
 		}
