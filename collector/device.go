@@ -106,7 +106,7 @@ func (d *device) answer(ctx context.Context) ([]node.Sample, bool) {
 	case samples := <-d.running:
 		return samples, true
 	case <-ctx.Done():
-	case <-d.r.stop:
+	case <-d.r.end:
 	}
 	return nil, false
 }

@@ -188,15 +188,15 @@ func (r *Runner) remembered(name string, instance uint64, now time.Time) *memory
 	if m == nil || m.Instance != instance || m.Registered.After(now) {
 		return newMemory(instance, now)
 	}
-	fresh := newMemory(instance, m.Registered)
+	fresh := newMemory(instance, m.Registered) // a copy: m is saved again if the device hangs
 	for number, p := range m.Ports {
 		if p != nil {
-			fresh.Ports[number] = p
+			*fresh.port(number) = *p
 		}
 	}
 	for file, w := range m.Wraps {
 		if w != nil {
-			fresh.Wraps[file] = w
+			*fresh.wrapped(file) = *w
 		}
 	}
 	return fresh

@@ -64,8 +64,9 @@ type Runner struct {
 	door   *host.Door
 	logger log.Logger
 
-	stop chan struct{} // closed by Close
 	once sync.Once
+	stop chan struct{} // closed by Stop
+	end  chan struct{} // closed when no device is waited for any more
 
 	mu      sync.Mutex // one collection at a time
 	devices map[string]*device
@@ -88,7 +89,8 @@ func NewRunner(c Config) *Runner {
 		c.Logger = log.NewNopLogger()
 	}
 	return &Runner{
-		c: c, door: c.Host.Door(), logger: c.Logger, stop: make(chan struct{}),
+		c: c, door: c.Host.Door(), logger: c.Logger,
+		stop: make(chan struct{}), end: make(chan struct{}),
 		devices: map[string]*device{}, cached: map[string]*node.Snapshot{},
 		inventory:     inventory{},
 		devicesSeries: series(&catalog.Devices), skipped: map[string]*node.Series{},
@@ -257,7 +259,7 @@ func (r *Runner) sourcesFor(name string) []Source {
 	return allowed
 }
 
-// stopping reports whether Close has been called.
+// stopping reports whether Stop has been called.
 func (r *Runner) stopping() bool {
 	select {
 	case <-r.stop:
@@ -267,10 +269,22 @@ func (r *Runner) stopping() bool {
 	}
 }
 
-// Close ends the collection under way, waiting for no device, and lets go of
-// all devices. After it Collect gives nothing.
+// stopGrace is how long a collection under way still waits for its devices.
+// A healthy one answers in that time, so that what is known of it can be saved.
+const stopGrace = 300 * time.Millisecond
+
+// Stop lets the collection under way end soon, whatever the devices do. After
+// it Collect reads nothing and gives nothing.
+func (r *Runner) Stop() {
+	r.once.Do(func() {
+		close(r.stop)
+		time.AfterFunc(stopGrace, func() { close(r.end) })
+	})
+}
+
+// Close stops, and lets go of all devices.
 func (r *Runner) Close() {
-	r.once.Do(func() { close(r.stop) })
+	r.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, d := range r.devices {
