@@ -148,7 +148,7 @@ func (e *Engine) ring(s *node.Series) *ring {
 		return nil
 	}
 	b := labels.NewBuilder(labels.EmptyLabels())
-	b.Set(labels.MetricName, s.Metric.Name)
+	b.Set(model.MetricNameLabel, s.Metric.Name)
 	b.Set(model.InstanceLabel, e.c.Instance)
 	for i, name := range s.Metric.LabelNames() {
 		b.Set(name, s.Values[i])
@@ -229,7 +229,7 @@ func (e *Engine) record(ctx context.Context, r *Rule, now time.Time) error {
 	e.store.begin()
 	for _, sample := range vector {
 		b := labels.NewBuilder(sample.Metric)
-		b.Set(labels.MetricName, r.Record)
+		b.Set(model.MetricNameLabel, r.Record)
 		r.Labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
 		ring := e.store.series(b.Labels())
 		if ring.gen == e.store.gen {
@@ -288,7 +288,7 @@ func (e *Engine) instance(ctx context.Context, r *Rule, sample promql.Sample, no
 		return expanded
 	}
 	b := labels.NewBuilder(sample.Metric)
-	b.Del(labels.MetricName)
+	b.Del(model.MetricNameLabel)
 	r.Labels.Range(func(l labels.Label) { b.Set(l.Name, expand(l.Value)) })
 	b.Set(labels.AlertName, r.Alert)
 	annotations := labels.NewBuilder(labels.EmptyLabels())

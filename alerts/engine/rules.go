@@ -136,7 +136,7 @@ func metricName(s *parser.VectorSelector) string {
 		return s.Name
 	}
 	for _, m := range s.LabelMatchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return m.Value
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -56,7 +57,7 @@ func (s *store) series(ls labels.Labels) *ring {
 			return r
 		}
 	}
-	name := ls.Get(labels.MetricName)
+	name := ls.Get(model.MetricNameLabel)
 	r := &ring{labels: ls, keep: s.keep[name].Milliseconds()}
 	s.byHash[hash] = append(s.byHash[hash], r)
 	s.byName[name] = append(s.byName[name], r)
@@ -183,7 +184,7 @@ func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHi
 
 func (q *querier) candidates(matchers []*labels.Matcher) []*ring {
 	for _, m := range matchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return q.s.byName[m.Value]
 		}
 	}
