@@ -43,9 +43,14 @@ func TestLaws(t *testing.T) {
 }
 
 // Forward error correction works on bits, and a bit error ratio is per bit:
-// there promlint's wish for bytes is not heeded.
+// there promlint's wish for bytes is not heeded. It judges by names and help,
+// so one series of each metric is enough.
 func promlintClean(t *testing.T, page page) {
-	problems, err := promlint.New(bytes.NewReader(encode(t, page, textFormat))).Lint()
+	var first []*dto.MetricFamily
+	for _, f := range page {
+		first = append(first, &dto.MetricFamily{Name: f.Name, Help: f.Help, Type: f.Type, Metric: f.Metric[:1]})
+	}
+	problems, err := promlint.New(bytes.NewReader(encode(t, first, textFormat))).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}
