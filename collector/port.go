@@ -80,6 +80,7 @@ type portState struct {
 	lid, smLID                                         *node.Series
 	counts                                             []netdevCount
 	members, membersActive                             *node.Series
+	down                                               down
 	memberCarriers                                     []*attribute // of a bond; its members close them
 }
 
@@ -145,7 +146,7 @@ func role(t *target, p *port) string {
 	if board == "" {
 		board = t.identity.hcaType
 	}
-	return strings.TrimRight(strings.Join([]string{t.driver, board, p.linkLayer}, " "), " ")
+	return strings.Join(strings.Fields(t.driver+" "+board+" "+p.linkLayer), " ")
 }
 
 // open prepares files of a directory. One that is not there is absent.
@@ -248,14 +249,15 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 		}
 		return carrier == yes, carrier != unknown
 	}
-	if state, err := host.ParseNumbered(r.text(s.ib["state"])); err == nil {
+	stateText, physText := s.states(r)
+	if state, err := host.ParseNumbered(stateText); err == nil {
 		b.add(s.state, float64(state))
 		active, known = state == stateActive, state != stateNop
 		if known && !constant {
 			s.bookActive(b, active)
 		}
 	}
-	phys, err := host.ParseNumbered(r.text(s.ib["phys_state"]))
+	phys, err := host.ParseNumbered(physText)
 	if err == nil {
 		b.add(s.phys, float64(phys))
 	}
@@ -271,6 +273,41 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 		}
 	}
 	return active, known
+}
+
+// down is the state of an Ethernet port that has no link, and what its interface
+// said then.
+type down struct {
+	state, phys string
+	proof       string // "" if the port has a link
+	until       time.Time
+}
+
+// stateAge is how old the state of a port without a link may be.
+const stateAge = time.Minute
+
+// states reads the files state and phys_state. On an Ethernet port without a
+// link each reading makes the kernel ask for the speed and, where there is none,
+// log that it assumes one (ib_get_eth_speed, drivers/infiniband/core/verbs.c).
+// While the interface says that nothing has changed, they are not read again.
+func (s *portState) states(r *reading) (state, phys string) {
+	if s.down.proof != "" && r.now.Before(s.down.until) && s.proof(r) == s.down.proof {
+		return s.down.state, s.down.phys
+	}
+	state, phys = r.text(s.ib["state"]), r.text(s.ib["phys_state"])
+	s.down = down{}
+	if n, err := host.ParseNumbered(state); err == nil && n != stateActive && s.p.ethernet() {
+		s.down = down{state, phys, s.proof(r), r.now.Add(stateAge)}
+	}
+	return state, phys
+}
+
+// proof is what the interface says of itself while it has no link.
+func (s *portState) proof(r *reading) string {
+	if r.carrier(s.net["carrier"]) != no {
+		return ""
+	}
+	return r.text(s.net["flags"]) + " " + r.text(s.net["carrier_changes"])
 }
 
 // IFF_UP, include/uapi/linux/if.h: the interface is switched on.
