@@ -160,6 +160,9 @@ func (d *daemon) run(ctx context.Context) {
 // round is one evaluation.
 func (d *daemon) round(ctx context.Context) {
 	snapshot := d.runner.Collect(ctx, nil)
+	if ctx.Err() != nil {
+		return // what was not read any more has not gone away
+	}
 	now := time.Now()
 	d.engine.Append(snapshot)
 	d.engine.Evaluate(ctx, now)

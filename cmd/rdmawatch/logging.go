@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/go-kit/log"
@@ -35,5 +37,18 @@ func (f logFlags) logger(w io.Writer) log.Logger {
 
 // asSlog is logger for libraries that want the standard library's.
 func asSlog(logger log.Logger) *slog.Logger {
-	return slog.New(sloggokit.NewGoKitHandler(logger, nil))
+	return slog.New(untimed{sloggokit.NewGoKitHandler(logger, nil)})
 }
+
+// untimed leaves out the time of slog's records: the logger has one.
+type untimed struct{ slog.Handler }
+
+func (h untimed) Handle(ctx context.Context, r slog.Record) error {
+	r.Time = time.Time{}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h untimed) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return untimed{h.Handler.WithAttrs(attrs)}
+}
+func (h untimed) WithGroup(name string) slog.Handler { return untimed{h.Handler.WithGroup(name)} }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
+	"regexp"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,8 +17,14 @@ import (
 	"github.com/rdmawatch/rdmawatch/collector"
 )
 
+// telemetryPath leaves the paths that begin with /- to other pages.
+var telemetryPath = regexp.MustCompile(`^/([A-Za-z0-9._~][A-Za-z0-9._~/-]*)?$`)
+
 // handler serves every page. d is nil without alerting.
 func (f *serveFlags) handler(runner *collector.Runner, d *daemon) (http.Handler, error) {
+	if !telemetryPath.MatchString(*f.path) || path.Clean(*f.path) != *f.path {
+		return nil, fmt.Errorf("--web.telemetry-path is %q, it must be a plain path such as /metrics", *f.path)
+	}
 	more := prometheus.NewRegistry()
 	more.MustRegister(versioncollector.NewCollector("rdmawatch"))
 	if *f.runtimeMetrics {
@@ -31,7 +39,8 @@ func (f *serveFlags) handler(runner *collector.Runner, d *daemon) (http.Handler,
 	}
 	landing, err := web.NewLandingPage(web.LandingConfig{
 		Name: "rdmawatch", Description: "Prometheus exporter for RDMA NICs", Version: version.Info(),
-		Links: []web.LandingLinks{{Address: *f.path, Text: "Metrics"}},
+		Links:     []web.LandingLinks{{Address: *f.path, Text: "Metrics"}},
+		Profiling: "false", // there are none
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing the start page: %w", err)

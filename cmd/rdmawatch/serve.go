@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
@@ -36,7 +37,16 @@ type serveFlags struct {
 
 func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
 	cmd := app.Command("serve", "Serve the metrics of this node (the default command).").Default()
-	f := serveFlags{
+	f := newServeFlags(cmd)
+	commands[cmd.FullCommand()] = func(_, stderr io.Writer) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return f.serve(ctx, f.log.logger(stderr))
+	}
+}
+
+func newServeFlags(cmd *kingpin.CmdClause) *serveFlags {
+	return &serveFlags{
 		collectorFlags: addCollectorFlags(cmd),
 		alerting:       addAlertingFlags(cmd),
 		log:            addLogFlags(cmd),
@@ -45,11 +55,6 @@ func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr 
 		maxRequests:    cmd.Flag("web.max-requests", "Scrapes served at a time; more are refused with status 503.").Default("40").Int(),
 		lifecycle:      cmd.Flag("web.enable-lifecycle", "Allow reloading the rules by POST /-/reload.").Bool(),
 		runtimeMetrics: cmd.Flag("web.runtime-metrics", "Export metrics of the Go runtime and of the process as well.").Bool(),
-	}
-	commands[cmd.FullCommand()] = func(_, stderr io.Writer) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		return f.serve(ctx, f.log.logger(stderr))
 	}
 }
 
@@ -71,7 +76,10 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, runner.Stop) // no NIC holds up the end
 	defer f.start(ctx, d)()
+	defer cancel() // first: a server that fails ends the daemon too
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -79,6 +87,7 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(asSlog(logger).Handler(), slog.LevelWarn),
 	}
 	return listen(ctx, server, f.web, logger)
 }
