@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ type Threshold struct {
 	Name   string   `yaml:"name"`
 	Value  float64  `yaml:"value"`
 	Unit   string   `yaml:"unit"`
-	Alerts []string `yaml:"alerts"` // whose expressions have the number
+	Alerts []string `yaml:"alerts"` // whose expressions have the number; a recorded metric may be named as well
 	Why    string   `yaml:"why"`
 }
 
@@ -49,7 +50,7 @@ func ParseSettings(pairs []string) (Settings, error) {
 	for _, pair := range pairs {
 		name, text, _ := strings.Cut(pair, "=")
 		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
 			return nil, fmt.Errorf("%q is not NAME=VALUE with a number", pair)
 		}
 		if !slices.ContainsFunc(list, func(t Threshold) bool { return t.Name == name }) {
@@ -90,16 +91,16 @@ func Apply(groups []*engine.Group, set Settings) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range list {
-		value, changed := set[t.Name]
-		if !changed {
-			continue
-		}
-		for _, g := range groups {
-			for _, r := range g.Rules {
-				if slices.Contains(t.Alerts, r.Alert) {
-					r.Replace(t.Value, value)
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			numbers := map[float64]float64{}
+			for _, t := range list {
+				if value, changed := set[t.Name]; changed && slices.Contains(t.Alerts, r.Name()) {
+					numbers[t.Value] = value
 				}
+			}
+			if len(numbers) > 0 {
+				r.Replace(numbers)
 			}
 		}
 	}

@@ -34,9 +34,9 @@ type Alert struct {
 	// KeepFiringSince is when the condition ended of an alert that is kept
 	// firing for a while.
 	KeepFiringSince time.Time
-	// HeldUntil is set on alerts restored at start: until the store reaches
-	// back as far as the rule looks, a condition that does not hold proves
-	// nothing.
+	// HeldUntil is set on alerts restored at start, and on those whose rule
+	// was loaded anew: until the store reaches back as far as the rule looks, a
+	// condition that does not hold proves nothing.
 	HeldUntil time.Time
 }
 
@@ -57,13 +57,17 @@ func (in instances) update(r *Rule, found instances, now time.Time) {
 		}
 	}
 	for hash, a := range in {
-		if found[hash] != nil {
+		holds := found[hash] != nil
+		if holds {
 			a.KeepFiringSince = time.Time{}
 		} else if !in.ended(hash, a, r, now) {
 			continue
 		}
-		if a.State == Pending && now.Sub(a.ActiveAt) >= r.For && found[hash] != nil {
+		switch held := now.Sub(a.ActiveAt); {
+		case a.State == Pending && held >= r.For && holds:
 			a.State, a.FiredAt = Firing, now
+		case a.State == Firing && held >= 0 && held < r.For: // the rule was loaded anew with a longer one
+			a.State, a.FiredAt, a.KeepFiringSince = Pending, time.Time{}, time.Time{}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,11 +49,12 @@ type Engine struct {
 
 	// mu guards what follows against the readers. Evaluating does not hold it,
 	// only booking a result does, so that nobody waits for a slow rule.
-	mu     sync.Mutex
-	groups []*Group
-	active map[*Rule]instances
-	status map[*Rule]RuleStatus
-	stats  Stats
+	mu      sync.Mutex
+	groups  []*Group
+	windows map[*Rule]time.Duration
+	active  map[*Rule]instances
+	status  map[*Rule]RuleStatus
+	stats   Stats
 }
 
 // RuleStatus is how the last evaluation of a rule went.
@@ -75,9 +77,9 @@ type Stats struct {
 const (
 	maxSamples  = 2_000_000
 	maxDuration = 10 * time.Second
-	// maxAlerts of one rule; a rule with more has an error, as with
+	// maxResults of one rule; a rule with more has an error, as with
 	// Prometheus' limit of a group.
-	maxAlerts = 10_000
+	maxResults = 10_000
 )
 
 // New makes an engine.
@@ -90,38 +92,67 @@ func New(c Config) *Engine {
 	}
 	e := &Engine{
 		c:      c,
-		query:  promql.NewEngine(promql.EngineOpts{MaxSamples: maxSamples, Timeout: maxDuration, LookbackDelta: lookback, Parser: newParser(), EnableNegativeOffset: true, EnableAtModifier: true}),
+		query:  newQueryEngine(maxSamples),
 		active: map[*Rule]instances{}, status: map[*Rule]RuleStatus{},
 	}
 	e.load(c.Groups)
 	return e
 }
 
+func newQueryEngine(maxSamples int) *promql.Engine {
+	return promql.NewEngine(promql.EngineOpts{
+		MaxSamples: maxSamples, Timeout: maxDuration, LookbackDelta: lookback, Parser: newParser(),
+		EnableNegativeOffset: true, EnableAtModifier: true,
+	})
+}
+
 // load puts groups into use with an empty store.
 func (e *Engine) load(groups []*Group) {
-	e.groups = groups
-	e.store = newStore(history(groups))
+	e.groups, e.windows = groups, windows(groups)
+	e.store = newStore(wants(groups))
 	e.series = map[*node.Series]*ring{}
 }
 
 // Reload replaces the rules. The past of series that both name is kept, and so
-// are alerts of rules that have the same name.
-func (e *Engine) Reload(groups []*Group) {
+// are alerts of rules that have the same name: those whose rule now looks at
+// more than the store holds wait until it does.
+func (e *Engine) Reload(groups []*Group, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old, before := e.active, e.store
 	e.active, e.status = map[*Rule]instances{}, map[*Rule]RuleStatus{}
 	e.load(groups)
-	e.store.take(before)
+	owners := map[string]bool{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			owners[r.key], owners[alertsOf(r)] = true, true
+		}
+	}
+	e.store.take(before, owners)
 	for was, alerts := range old {
-		for _, g := range groups {
-			for _, r := range g.Rules {
-				if r.Alert != "" && r.Alert == was.Alert {
-					e.active[r] = alerts
-				}
+		r := e.rule(was.Alert)
+		if r == nil {
+			continue
+		}
+		e.active[r] = alerts
+		if !e.reaches(before, r) {
+			until := now.Add(e.windows[r])
+			for _, a := range alerts {
+				a.HeldUntil = until
 			}
 		}
 	}
+}
+
+// reaches reports whether a store holds all of the past that a rule looks at.
+func (e *Engine) reaches(s *store, r *Rule) bool {
+	for _, m := range r.metrics {
+		far, _ := e.store.keep.span(m)
+		if had, _ := s.keep.span(m); had < far {
+			return false
+		}
+	}
+	return true
 }
 
 // Append adds a reading of the node to the past.
@@ -129,26 +160,26 @@ func (e *Engine) Append(s *node.Snapshot) {
 	e.store.begin()
 	s.All(func(sample node.Sample) {
 		r, known := e.series[sample.Series]
-		if !known {
+		if !known || r != nil && r.gone {
 			r = e.ring(sample.Series)
 			e.series[sample.Series] = r
 		}
 		if r != nil && r.gen != e.store.gen { // the first of two duplicates counts
-			e.store.add(r, s.Time, sample.Value)
+			e.store.add(r, s.Time, sample.Value, "")
 		}
 	})
-	e.store.end(s.Time, func(metric string) bool { return !strings.Contains(metric, ":") })
+	e.store.end(s.Time, "", maps.Keys(e.store.byName))
 	if len(e.series) > 2*e.store.len()+10_000 {
 		clear(e.series) // devices came and went; the map is filled again
 	}
 }
 
 func (e *Engine) ring(s *node.Series) *ring {
-	if !e.store.wants(s.Metric.Name) {
+	if _, wants := e.store.keep.span(s.Metric.Name); !wants {
 		return nil
 	}
 	b := labels.NewBuilder(labels.EmptyLabels())
-	b.Set(model.MetricNameLabel, s.Metric.Name)
+	b.Set(labels.MetricName, s.Metric.Name)
 	b.Set(model.InstanceLabel, e.c.Instance)
 	for i, name := range s.Metric.LabelNames() {
 		b.Set(name, s.Values[i])
@@ -161,6 +192,9 @@ func (e *Engine) Evaluate(ctx context.Context, now time.Time) {
 	begin := time.Now()
 	for _, g := range e.groups {
 		for _, r := range g.Rules {
+			if ctx.Err() != nil {
+				return // stopping, which is no failure of a rule
+			}
 			e.evaluate(ctx, r, now)
 		}
 	}
@@ -178,6 +212,9 @@ func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
 		err = e.record(ctx, r, now)
 	} else {
 		err = e.alert(ctx, r, now)
+	}
+	if ctx.Err() != nil {
+		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -226,18 +263,41 @@ func (e *Engine) record(ctx context.Context, r *Rule, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	e.store.begin()
-	for _, sample := range vector {
-		b := labels.NewBuilder(sample.Metric)
-		b.Set(model.MetricNameLabel, r.Record)
-		r.Labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
-		ring := e.store.series(b.Labels())
-		if ring.gen == e.store.gen {
-			return errors.New("two results have the same labels after the rule's own are set")
-		}
-		e.store.add(ring, now, sample.F)
+	if err := r.limit(len(vector)); err != nil {
+		return err
 	}
-	e.store.end(now, func(metric string) bool { return metric == r.Record })
+	recorded := make([]labels.Labels, len(vector))
+	seen := make(map[uint64]bool, len(vector))
+	for i, sample := range vector {
+		b := labels.NewBuilder(sample.Metric)
+		b.Set(labels.MetricName, r.Record)
+		r.Labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
+		recorded[i] = b.Labels()
+		hash := recorded[i].Hash()
+		if seen[hash] {
+			return fmt.Errorf("%w: %s", errSameLabels, recorded[i])
+		}
+		seen[hash] = true
+	}
+	e.store.begin()
+	for i, sample := range vector {
+		e.store.add(e.store.series(recorded[i]), now, sample.F, r.key)
+	}
+	e.store.end(now, r.key, slices.Values([]string{r.Record}))
+	return nil
+}
+
+var errSameLabels = errors.New("two results have the same labels after the rule's own are set")
+
+// limit refuses more results than the group or the node allows.
+func (r *Rule) limit(results int) error {
+	limit := maxResults
+	if r.Group.Limit > 0 {
+		limit = min(limit, r.Group.Limit)
+	}
+	if results > limit {
+		return fmt.Errorf("%d results exceed the limit of %d", results, limit)
+	}
 	return nil
 }
 
@@ -246,19 +306,15 @@ func (e *Engine) alert(ctx context.Context, r *Rule, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	limit := maxAlerts
-	if r.Group.Limit > 0 {
-		limit = min(limit, r.Group.Limit)
-	}
-	if len(vector) > limit {
-		return fmt.Errorf("%d alerts exceed the limit of %d", len(vector), limit)
+	if err := r.limit(len(vector)); err != nil {
+		return err
 	}
 	found := instances{}
 	for _, sample := range vector {
 		a := e.instance(ctx, r, sample, now)
 		hash := a.Labels.Hash()
 		if found[hash] != nil {
-			return fmt.Errorf("two results have the same labels after the rule's own are set: %s", a.Labels)
+			return fmt.Errorf("%w: %s", errSameLabels, a.Labels)
 		}
 		found[hash] = a
 	}
@@ -268,7 +324,32 @@ func (e *Engine) alert(ctx context.Context, r *Rule, now time.Time) error {
 		e.active[r] = instances{}
 	}
 	e.active[r].update(r, found, now)
+	e.expose(r, now)
 	return nil
+}
+
+// alertsMetric is the name under which rules can ask for the alerts of rules.
+const alertsMetric = "ALERTS"
+
+func alertsOf(r *Rule) (owner string) { return alertsMetric + " " + r.key }
+
+// expose records the alerts of a rule if any rule asks for alerts.
+func (e *Engine) expose(r *Rule, now time.Time) {
+	if _, asked := e.store.keep.span(alertsMetric); !asked {
+		return
+	}
+	owner := alertsOf(r)
+	e.store.begin()
+	for _, a := range e.active[r] {
+		if a.State == Resolved {
+			continue
+		}
+		b := labels.NewBuilder(a.Labels)
+		b.Set(labels.MetricName, alertsMetric)
+		b.Set("alertstate", string(a.State))
+		e.store.add(e.store.series(b.Labels()), now, 1, owner)
+	}
+	e.store.end(now, owner, slices.Values([]string{alertsMetric}))
 }
 
 // instance makes an alert of a result, with its labels and annotations filled
@@ -288,7 +369,7 @@ func (e *Engine) instance(ctx context.Context, r *Rule, sample promql.Sample, no
 		return expanded
 	}
 	b := labels.NewBuilder(sample.Metric)
-	b.Del(model.MetricNameLabel)
+	b.Del(labels.MetricName)
 	r.Labels.Range(func(l labels.Label) { b.Set(l.Name, expand(l.Value)) })
 	b.Set(labels.AlertName, r.Alert)
 	annotations := labels.NewBuilder(labels.EmptyLabels())

@@ -59,34 +59,58 @@ func parseMatchers(texts []string) ([]*labels.Matcher, error) {
 func Inhibit(inhibitions []Inhibition, alerts []Alert) map[int]*Alert {
 	silenced := map[int]*Alert{}
 	for _, rule := range inhibitions {
-		for s := range alerts {
-			source := &alerts[s]
-			if source.State != Firing || !matches(source.Labels, rule.Source) {
+		sources := rule.sources(alerts)
+		if len(sources) == 0 {
+			continue
+		}
+		for t := range alerts {
+			target := &alerts[t]
+			if silenced[t] != nil || target.State != Firing || !matches(target.Labels, rule.Target) {
 				continue
 			}
-			for t := range alerts {
-				target := &alerts[t]
-				if t == s || silenced[t] != nil || target.State != Firing || !matches(target.Labels, rule.Target) {
-					continue
-				}
-				// An alert that is both must not silence its equals.
-				if matches(target.Labels, rule.Source) && matches(source.Labels, rule.Target) {
-					continue
-				}
-				if equalOn(rule.Equal, source.Labels, target.Labels) {
-					silenced[t] = source
-				}
+			source := sources[rule.place(target)]
+			by := source.first
+			if matches(target.Labels, rule.Source) {
+				by = source.firstOther // not itself, nor its equals
+			}
+			if by != nil {
+				silenced[t] = by
 			}
 		}
 	}
 	return silenced
 }
 
-func equalOn(names []string, a, b labels.Labels) bool {
-	for _, name := range names {
-		if a.Get(name) != b.Get(name) {
-			return false
+// source is the first alert that silences others in one place, and the first
+// of those that this rule could not silence in turn.
+type source struct{ first, firstOther *Alert }
+
+func (rule *Inhibition) sources(alerts []Alert) map[string]source {
+	sources := map[string]source{}
+	for i := range alerts {
+		a := &alerts[i]
+		if a.State != Firing || !matches(a.Labels, rule.Source) {
+			continue
 		}
+		place := rule.place(a)
+		s := sources[place]
+		if s.first == nil {
+			s.first = a
+		}
+		if s.firstOther == nil && !matches(a.Labels, rule.Target) {
+			s.firstOther = a
+		}
+		sources[place] = s
 	}
-	return true
+	return sources
+}
+
+// place is what an alert must have in common with another one.
+func (rule *Inhibition) place(a *Alert) string {
+	var b strings.Builder
+	for _, name := range rule.Equal {
+		b.WriteString(a.Labels.Get(name))
+		b.WriteByte(0xff) // in no label's value
+	}
+	return b.String()
 }

@@ -31,6 +31,7 @@ type Rule struct {
 	Annotations   labels.Labels
 	Group         *Group
 
+	key     string // tells rules apart that record one metric with several labels
 	query   string
 	changed bool     // by Replace
 	metrics []string // that the expression selects
@@ -68,6 +69,8 @@ func ParseRules(file string, content []byte) ([]*Group, error) {
 		for i, err := range errs {
 			errs[i] = fmt.Errorf("%s: %w", file, err)
 		}
+		// What is no YAML is said twice.
+		errs = slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })
 		return nil, errors.Join(errs...)
 	}
 	var groups []*Group
@@ -100,79 +103,9 @@ func newRule(p parser.Parser, r rulefmt.Rule, groupLabels map[string]string) (*R
 		For: time.Duration(r.For), KeepFiringFor: time.Duration(r.KeepFiringFor),
 		Labels: b.Labels(), Annotations: labels.FromMap(r.Annotations),
 	}
+	rule.key = rule.Name() + rule.Labels.String()
 	rule.analyse()
 	return rule, nil
-}
-
-// lookback is how old a sample may be and still count as the present value;
-// four rounds of evaluation may be missed.
-const lookback = time.Minute
-
-// analyse finds out what the expression reads and how far back. It is called
-// again when the expression has been changed.
-func (r *Rule) analyse() {
-	r.query, r.metrics, r.always, r.span = r.Expr.String(), nil, false, lookback
-	parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
-		switch n := n.(type) {
-		case *parser.VectorSelector:
-			if name := metricName(n); name != "" && !slices.Contains(r.metrics, name) {
-				r.metrics = append(r.metrics, name)
-			} else if name == "" {
-				r.always = true // selects by something else than a name
-			}
-			r.span = max(r.span, reach(n, path))
-		case *parser.Call:
-			switch n.Func.Name {
-			case "absent", "absent_over_time", "vector", "scalar", "time":
-				r.always = true
-			}
-		}
-		return nil
-	})
-}
-
-func metricName(s *parser.VectorSelector) string {
-	if s.Name != "" {
-		return s.Name
-	}
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
-}
-
-// reach is how far back a selector looks from the time of evaluation: its
-// range, its offset, and those of the subqueries around it.
-func reach(s *parser.VectorSelector, path []parser.Node) time.Duration {
-	far := lookback + s.OriginalOffset
-	for _, n := range path {
-		switch n := n.(type) {
-		case *parser.MatrixSelector:
-			far += n.Range - lookback
-		case *parser.SubqueryExpr:
-			far += n.Range + n.OriginalOffset
-		}
-	}
-	return far
-}
-
-// history tells for each metric that rules select how far back they look.
-func history(groups []*Group) map[string]time.Duration {
-	keep := map[string]time.Duration{}
-	for _, g := range groups {
-		for _, r := range g.Rules {
-			parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
-				if s, ok := n.(*parser.VectorSelector); ok {
-					name := metricName(s)
-					keep[name] = max(keep[name], reach(s, path))
-				}
-				return nil
-			})
-		}
-	}
-	return keep
 }
 
 // NodeScope leaves out the rules that only a central Prometheus can evaluate.
@@ -235,14 +168,17 @@ func Replace(bundled, own []*Group) []*Group {
 	return append(groups, own...)
 }
 
-// Replace puts another number in the place of one in the expression, wherever
-// it stands there, and returns how often it did.
-func (r *Rule) Replace(old, value float64) int {
+// Replace puts other numbers in the place of some in the expression, wherever
+// they stand there, and returns how often it did. All are replaced at once, so
+// that a new number is never taken for an old one.
+func (r *Rule) Replace(numbers map[float64]float64) int {
 	n := 0
 	parser.Inspect(r.Expr, func(node parser.Node, _ []parser.Node) error {
-		if number, ok := node.(*parser.NumberLiteral); ok && number.Val == old {
-			number.Val = value
-			n++
+		if number, ok := node.(*parser.NumberLiteral); ok {
+			if value, replaced := numbers[number.Val]; replaced {
+				number.Val = value
+				n++
+			}
 		}
 		return nil
 	})
@@ -257,3 +193,16 @@ func (r *Rule) Changed() bool { return r.changed }
 // MaxSpan is how far back a rule may look on the node: what is older is not
 // kept in memory.
 const MaxSpan = 2 * time.Hour
+
+// CheckSpans refuses rules that look back farther than that.
+func CheckSpans(groups []*Group) error {
+	var errs []error
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.span > MaxSpan {
+				errs = append(errs, fmt.Errorf("%s: group %s: %s looks back %s, and the node keeps %s", g.File, g.Name, r.Name(), r.span, MaxSpan))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"encoding/json"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -10,8 +9,9 @@ import (
 
 // SavedAlert is an alert as it is written to the state file.
 type SavedAlert struct {
-	Labels          map[string]string `json:"labels"`
-	Annotations     map[string]string `json:"annotations"`
+	Labels map[string]string `json:"labels"`
+	// Annotations are those that are not in the rule word for word.
+	Annotations     map[string]string `json:"annotations,omitempty"`
 	State           State             `json:"state"`
 	Value           string            `json:"value"` // text, since JSON has no infinity
 	ActiveAt        time.Time         `json:"active_at"`
@@ -20,17 +20,34 @@ type SavedAlert struct {
 	KeepFiringSince time.Time         `json:"keep_firing_since,omitzero"`
 }
 
-// Save returns what must outlive a restart.
-func (e *Engine) Save() []SavedAlert {
+// Save returns what must outlive a restart. Times are told from now, by the
+// clock of now: that may have been set since they were taken.
+func (e *Engine) Save(now time.Time) []SavedAlert {
 	var saved []SavedAlert
 	for _, a := range e.Alerts() {
+		own := map[string]string{}
+		r := e.rule(a.Name())
+		a.Annotations.Range(func(l labels.Label) {
+			if r == nil || r.Annotations.Get(l.Name) != l.Value {
+				own[l.Name] = l.Value
+			}
+		})
 		saved = append(saved, SavedAlert{
-			Labels: a.Labels.Map(), Annotations: a.Annotations.Map(), State: a.State,
-			Value: fmt.Sprint(a.Value), ActiveAt: a.ActiveAt, FiredAt: a.FiredAt,
-			ResolvedAt: a.ResolvedAt, KeepFiringSince: a.KeepFiringSince,
+			Labels: a.Labels.Map(), Annotations: own, State: a.State,
+			Value:    strconv.FormatFloat(a.Value, 'g', -1, 64),
+			ActiveAt: told(a.ActiveAt, now), FiredAt: told(a.FiredAt, now),
+			ResolvedAt: told(a.ResolvedAt, now), KeepFiringSince: told(a.KeepFiringSince, now),
 		})
 	}
 	return saved
+}
+
+// told is t as the clock of now would have shown it.
+func told(t, now time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return now.Add(t.Sub(now))
 }
 
 // MaxOutage is how long the program may have been away for its alerts to go on
@@ -39,21 +56,36 @@ const MaxOutage = time.Hour
 
 // Restore takes alerts back that were saved before a restart. The store is
 // empty then, so an alert whose condition seems not to hold is left alone until
-// the store reaches back as far as its rule looks.
-func (e *Engine) Restore(saved []SavedAlert, now time.Time) {
+// the store reaches back as far as its rule looks. If the clock was set back
+// in between, the time between counts as none.
+func (e *Engine) Restore(saved []SavedAlert, savedAt, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	setBack := max(0, savedAt.Sub(now))
+	at := func(t time.Time) time.Time {
+		if t.IsZero() {
+			return t
+		}
+		if t = told(t.Add(-setBack), now); t.After(now) {
+			return now
+		}
+		return t
+	}
 	for _, s := range saved {
 		r := e.rule(s.Labels[labels.AlertName])
-		if r == nil || s.ActiveAt.After(now) {
+		value, err := strconv.ParseFloat(s.Value, 64)
+		if r == nil || err != nil || s.ActiveAt.IsZero() || s.State != Pending && s.State != Firing && s.State != Resolved {
 			continue
 		}
-		a := &Alert{
-			Labels: labels.FromMap(s.Labels), Annotations: labels.FromMap(s.Annotations), State: s.State,
-			ActiveAt: s.ActiveAt, FiredAt: s.FiredAt, ResolvedAt: s.ResolvedAt, KeepFiringSince: s.KeepFiringSince,
-			HeldUntil: now.Add(r.span),
+		annotations := r.Annotations.Map()
+		for name, text := range s.Annotations {
+			annotations[name] = text
 		}
-		fmt.Sscan(s.Value, &a.Value)
+		a := &Alert{
+			Labels: labels.FromMap(s.Labels), Annotations: labels.FromMap(annotations), State: s.State, Value: value,
+			ActiveAt: at(s.ActiveAt), FiredAt: at(s.FiredAt), ResolvedAt: at(s.ResolvedAt), KeepFiringSince: at(s.KeepFiringSince),
+			HeldUntil: now.Add(e.windows[r]),
+		}
 		if e.active[r] == nil {
 			e.active[r] = instances{}
 		}
@@ -61,6 +93,7 @@ func (e *Engine) Restore(saved []SavedAlert, now time.Time) {
 	}
 }
 
+// rule finds the rule of an alert.
 func (e *Engine) rule(alert string) *Rule {
 	for _, g := range e.groups {
 		for _, r := range g.Rules {
@@ -70,16 +103,4 @@ func (e *Engine) rule(alert string) *Rule {
 		}
 	}
 	return nil
-}
-
-// EncodeState and DecodeState are the form of saved alerts in a file.
-func EncodeState(saved []SavedAlert) ([]byte, error) { return json.MarshalIndent(saved, "", " ") }
-
-// DecodeState reads what EncodeState wrote.
-func DecodeState(content []byte) ([]SavedAlert, error) {
-	var saved []SavedAlert
-	if err := json.Unmarshal(content, &saved); err != nil {
-		return nil, fmt.Errorf("reading saved alerts: %w", err)
-	}
-	return saved, nil
 }

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
+	"iter"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -21,7 +21,7 @@ import (
 // Prometheus' query engine reads. It is not safe for concurrent use: one
 // goroutine appends and evaluates.
 type store struct {
-	keep   map[string]time.Duration // how far back, by metric name
+	keep   wanted
 	byName map[string][]*ring
 	byHash map[uint64][]*ring
 	gen    uint64 // of the current round of appending
@@ -32,9 +32,11 @@ type ring struct {
 	labels labels.Labels
 	keep   int64 // ms
 	points []point
-	head   int // the oldest point
+	head   int    // the oldest point
+	owner  string // the rule that records it; "" for what the node gave
 	gen    uint64
 	live   bool // its last point is not a staleness mark
+	gone   bool // no longer in the store
 }
 
 type point struct {
@@ -42,12 +44,9 @@ type point struct {
 	v float64
 }
 
-func newStore(keep map[string]time.Duration) *store {
+func newStore(keep wanted) *store {
 	return &store{keep: keep, byName: map[string][]*ring{}, byHash: map[uint64][]*ring{}}
 }
-
-// wants reports whether any rule names the metric.
-func (s *store) wants(metric string) bool { _, ok := s.keep[metric]; return ok }
 
 // series finds the ring of a label set, or makes it.
 func (s *store) series(ls labels.Labels) *ring {
@@ -57,42 +56,45 @@ func (s *store) series(ls labels.Labels) *ring {
 			return r
 		}
 	}
-	name := ls.Get(model.MetricNameLabel)
-	r := &ring{labels: ls, keep: s.keep[name].Milliseconds()}
+	name := ls.Get(labels.MetricName)
+	keep, _ := s.keep.span(name)
+	r := &ring{labels: ls, keep: keep.Milliseconds()}
 	s.byHash[hash] = append(s.byHash[hash], r)
 	s.byName[name] = append(s.byName[name], r)
 	return r
 }
 
-// begin opens a round of appending; end closes it: series that had a value
-// before and none in this round are marked stale, as Prometheus does with a
-// target's vanished series. only tells which metrics the round is about.
+// begin opens a round of appending by one owner; end closes it: series of this
+// owner that had a value before and none in this round are marked stale, as
+// Prometheus does with what vanishes from a target or from a rule's result.
 func (s *store) begin() { s.gen++ }
 
-func (s *store) end(t time.Time, only func(metric string) bool) {
+// end takes the names of the metrics that the owner writes.
+func (s *store) end(t time.Time, owner string, names iter.Seq[string]) {
 	now := t.UnixMilli()
-	for name, rings := range s.byName {
-		if !only(name) {
-			continue
-		}
+	for name := range names {
+		rings := s.byName[name]
 		kept := rings[:0]
 		for _, r := range rings {
-			if r.gen != s.gen && r.live {
+			if r.owner == owner && r.gen != s.gen && r.live {
 				r.append(now, math.Float64frombits(value.StaleNaN))
 				r.live = false
 			}
-			if r.expire(now) {
+			if r.owner != owner || r.current(now) {
 				kept = append(kept, r)
 			} else {
 				s.forget(r)
 			}
 		}
 		clear(rings[len(kept):])
-		s.byName[name] = kept
+		if s.byName[name] = kept; len(kept) == 0 {
+			delete(s.byName, name)
+		}
 	}
 }
 
 func (s *store) forget(gone *ring) {
+	gone.gone = true
 	hash := gone.labels.Hash()
 	s.byHash[hash] = slices.DeleteFunc(s.byHash[hash], func(r *ring) bool { return r == gone })
 	if len(s.byHash[hash]) == 0 {
@@ -100,18 +102,26 @@ func (s *store) forget(gone *ring) {
 	}
 }
 
-// add appends a value in the current round. A time that is not after the last
-// one, as when the clock was set back, starts the series anew.
-func (s *store) add(r *ring, t time.Time, v float64) {
+// add appends a value in the current round.
+func (s *store) add(r *ring, t time.Time, v float64, owner string) {
 	r.append(t.UnixMilli(), v)
-	r.gen, r.live = s.gen, true
+	r.gen, r.live, r.owner = s.gen, true, owner
 }
 
+// append adds a point. A time before the last one, as when the clock was set
+// back, starts the series anew; the same time again changes the last point.
 func (r *ring) append(t int64, v float64) {
-	if n := len(r.points); n > 0 && t <= r.points[(r.head+n-1)%n].t {
-		r.points, r.head = r.points[:0], 0
+	n := len(r.points)
+	if n > 0 {
+		switch last := &r.points[(r.head+n-1)%n]; {
+		case t == last.t:
+			last.v = v
+			return
+		case t < last.t:
+			r.points, r.head, n = r.points[:0], 0, 0
+		}
 	}
-	if n := len(r.points); n > 0 && r.points[r.head].t < t-r.keep {
+	if n > 0 && r.points[r.head].t < t-r.keep {
 		r.points[r.head] = point{t, v}
 		r.head = (r.head + 1) % n
 		return
@@ -123,10 +133,16 @@ func (r *ring) append(t int64, v float64) {
 	r.points = append(r.points, point{t, v})
 }
 
-// expire reports whether the ring still has a point that a rule could ask for.
-func (r *ring) expire(now int64) bool {
+// current reports whether the ring still has a point that a rule could ask
+// for. A last point in the future is from before the clock was set back, and
+// the series has had none since.
+func (r *ring) current(now int64) bool {
 	n := len(r.points)
-	return n > 0 && r.points[(r.head+n-1)%n].t >= now-r.keep
+	if n == 0 {
+		return false
+	}
+	last := r.points[(r.head+n-1)%n].t
+	return last >= now-r.keep && last <= now
 }
 
 // len is the number of series.
@@ -184,7 +200,7 @@ func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHi
 
 func (q *querier) candidates(matchers []*labels.Matcher) []*ring {
 	for _, m := range matchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
+		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
 			return q.s.byName[m.Value]
 		}
 	}
@@ -266,18 +282,22 @@ func (s *foundSet) At() storage.Series                { return &s.found[s.next-1
 func (s *foundSet) Err() error                        { return nil }
 func (s *foundSet) Warnings() annotations.Annotations { return nil }
 
-// take fills the store with the past that another one has of the same series.
-func (s *store) take(from *store) {
+// take fills the store with the past that another one has of the series that
+// this one wants as well. owners are the rules that record now.
+func (s *store) take(from *store, owners map[string]bool) {
 	for name, rings := range from.byName {
-		if !s.wants(name) {
+		if _, wants := s.keep.span(name); !wants {
 			continue
 		}
 		for _, r := range rings {
+			if r.owner != "" && !owners[r.owner] {
+				continue // the rule is gone, and with it what it recorded
+			}
 			taken := s.series(r.labels)
 			for _, p := range r.between(math.MinInt64, math.MaxInt64) {
 				taken.append(p.t, p.v)
 			}
-			taken.live = r.live
+			taken.owner, taken.live = r.owner, r.live
 		}
 	}
 }

@@ -38,7 +38,7 @@ type amAlert struct {
 	Annotations  labels.Labels `json:"annotations"`
 	StartsAt     time.Time     `json:"startsAt"`
 	EndsAt       time.Time     `json:"endsAt,omitzero"`
-	GeneratorURL string        `json:"generatorURL"`
+	GeneratorURL string        `json:"generatorURL,omitempty"`
 }
 
 // Webhook makes a mailbox in front of a URL that takes what Alertmanager's own
@@ -122,6 +122,10 @@ func post(ctx context.Context, client *http.Client, target *url.URL, body any) e
 	defer response.Body.Close()
 	const enough = 512 // of what it said, for the log
 	said, _ := io.ReadAll(io.LimitReader(response.Body, enough))
+	if response.Request.Method != http.MethodPost {
+		// To a page for logging in, most likely. Alerts do not get through.
+		return fmt.Errorf("%s sends elsewhere: to %s", target.Redacted(), response.Request.URL.Redacted())
+	}
 	if response.StatusCode/100 == 2 {
 		return nil
 	}

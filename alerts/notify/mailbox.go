@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type Mailbox struct {
 	mu      sync.Mutex
 	waiting map[string]Notice
 	order   []string // fingerprints, oldest first
+	flying  []Notice // being sent
 	counts  Counts
 	wake    chan struct{}
 }
@@ -81,37 +83,30 @@ func (m *Mailbox) put(n Notice) {
 	m.waiting[key] = n
 }
 
-// take removes the oldest notices from the mailbox.
+// take removes the oldest notices from the mailbox, to be sent.
 func (m *Mailbox) take() []Notice {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := min(len(m.order), maxBatch)
-	batch := make([]Notice, 0, n)
+	m.flying = make([]Notice, 0, n)
 	for _, key := range m.order[:n] {
-		batch = append(batch, m.waiting[key])
+		m.flying = append(m.flying, m.waiting[key])
 		delete(m.waiting, key)
 	}
 	m.order = m.order[n:]
-	return batch
+	return m.flying
 }
 
-// back returns what could not be sent, unless something newer waits already.
-func (m *Mailbox) back(batch []Notice) {
+// Waiting returns the notices that the receiver has not taken yet, to be kept
+// over a restart.
+func (m *Mailbox) Waiting() []Notice {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, n := range batch {
-		if _, newer := m.waiting[n.Fingerprint()]; !newer {
-			m.put(n)
-		}
+	all := slices.Clone(m.flying)
+	for _, key := range m.order {
+		all = append(all, m.waiting[key])
 	}
-}
-
-// drop gives notices up that the receiver refused. A firing alert is offered
-// again in any case.
-func (m *Mailbox) drop(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.counts.Dropped += uint64(n)
+	return all
 }
 
 // Counts returns what became of the notices so far.
@@ -119,7 +114,7 @@ func (m *Mailbox) Counts() Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.counts
-	c.Waiting = len(m.order)
+	c.Waiting = len(m.order) + len(m.flying)
 	return c
 }
 
@@ -129,8 +124,9 @@ const (
 	lastWait  = time.Minute
 )
 
-// Run sends what is offered until ctx ends.
-func (m *Mailbox) Run(ctx context.Context) {
+// Run sends what is offered until ctx ends. It calls settled whenever notices
+// have left the mailbox.
+func (m *Mailbox) Run(ctx context.Context, settled func()) {
 	wait := firstWait
 	for {
 		batch := m.take()
@@ -143,15 +139,15 @@ func (m *Mailbox) Run(ctx context.Context) {
 			}
 		}
 		err := m.send(ctx, batch)
-		m.book(len(batch), err, wait)
+		if ctx.Err() != nil && err != nil {
+			return // what was being sent still counts as waiting
+		}
+		if m.book(batch, err, wait) {
+			settled()
+		}
 		if err == nil {
 			wait = firstWait
 			continue
-		}
-		if errors.Is(err, errRefused) {
-			m.drop(len(batch))
-		} else {
-			m.back(batch)
 		}
 		select {
 		case <-m.after(wait):
@@ -162,15 +158,33 @@ func (m *Mailbox) Run(ctx context.Context) {
 	}
 }
 
-// book counts a try, and logs the first failure and the first success after.
-func (m *Mailbox) book(n int, err error, wait time.Duration) {
+// book counts a try and puts back what was not taken, unless something newer
+// waits already. What the receiver refused is given up. It reports whether the
+// notices are gone.
+func (m *Mailbox) book(batch []Notice, err error, wait time.Duration) (gone bool) {
+	m.log(err, wait)
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.flying = nil
 	if err == nil {
-		m.counts.Sent += uint64(n)
-	} else {
-		m.counts.Failed += uint64(n)
+		m.counts.Sent += uint64(len(batch))
+		return true
 	}
-	m.mu.Unlock()
+	m.counts.Failed += uint64(len(batch))
+	if errors.Is(err, errRefused) {
+		m.counts.Dropped += uint64(len(batch))
+		return true
+	}
+	for _, n := range batch {
+		if _, newer := m.waiting[n.Fingerprint()]; !newer {
+			m.put(n)
+		}
+	}
+	return false
+}
+
+// log tells of the first failure and of the first success after.
+func (m *Mailbox) log(err error, wait time.Duration) {
 	switch {
 	case err != nil && wait == firstWait:
 		level.Warn(m.logger).Log("msg", "receiver does not take alerts; trying again", "receiver", m.name, "err", err)

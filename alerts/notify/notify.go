@@ -4,6 +4,7 @@
 package notify
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,14 +24,15 @@ const (
 	Resolved Status = "resolved"
 )
 
-// Notice is one thing to tell: an alert fires, or no longer does.
+// Notice is one thing to tell: an alert fires, or no longer does. Its form in
+// JSON is that of the state file.
 type Notice struct {
-	Labels      labels.Labels // external labels included
-	Annotations labels.Labels
-	Status      Status
-	StartsAt    time.Time
-	EndsAt      time.Time // of a firing alert: it ends then unless told again
-	Repeated    bool      // told before, and nothing has changed
+	Labels      labels.Labels `json:"labels"` // external labels included
+	Annotations labels.Labels `json:"annotations"`
+	Status      Status        `json:"status"`
+	StartsAt    time.Time     `json:"starts_at"`
+	EndsAt      time.Time     `json:"ends_at,omitzero"` // of a firing alert: it ends then unless told again
+	Repeated    bool          `json:"repeated"`         // told before, and nothing has changed
 }
 
 // Fingerprint identifies the alert of a notice.
@@ -63,23 +65,21 @@ type Dispatcher struct {
 	c Config
 
 	mu   sync.Mutex
-	told map[string]*told // by fingerprint
+	told map[string]*Told // by fingerprint
 }
 
-// told is what the receivers believe of an alert.
-type told struct {
-	notice Notice
-	at     time.Time
+// Told is what the receivers believe of an alert, and since when. Its form in
+// JSON is that of the state file.
+type Told struct {
+	Notice Notice    `json:"notice"`
+	At     time.Time `json:"at"`
 }
 
-// Severities lists the severities, least first.
+// severities lists the severities, least first.
 var severities = [...]string{"info", "warning", "critical"}
 
-// ValidSeverity reports whether s is one.
-func ValidSeverity(s string) bool { return slices.Contains(severities[:], s) }
-
 // NewDispatcher makes a dispatcher that has told nothing yet.
-func NewDispatcher(c Config) *Dispatcher { return &Dispatcher{c: c, told: map[string]*told{}} }
+func NewDispatcher(c Config) *Dispatcher { return &Dispatcher{c: c, told: map[string]*Told{}} }
 
 // Dispatch compares the alerts with what has been told and tells what is new.
 // silenced are the alerts that another one silences; they are not told, and
@@ -100,7 +100,7 @@ func (d *Dispatcher) Dispatch(alerts []engine.Alert, silenced map[int]*engine.Al
 	}
 	for key, t := range d.told {
 		if !firing[key] {
-			n := t.notice
+			n := t.Notice
 			n.Status, n.EndsAt, n.Repeated = Resolved, now, false
 			d.offer(n)
 			delete(d.told, key)
@@ -131,12 +131,12 @@ func (d *Dispatcher) notice(a *engine.Alert, now time.Time) Notice {
 // tell tells that an alert fires if that is new, or due again.
 func (d *Dispatcher) tell(key string, n Notice, now time.Time) {
 	before := d.told[key]
-	if before != nil && now.Sub(before.at) < d.c.Resend && !now.Before(before.at) {
-		before.notice.Annotations = n.Annotations
+	if before != nil && now.Sub(before.At) < d.c.Resend && !now.Before(before.At) {
+		before.Notice.Annotations = n.Annotations
 		return
 	}
 	n.Repeated = before != nil
-	d.told[key] = &told{n, now}
+	d.told[key] = &Told{n, now}
 	d.offer(n)
 }
 
@@ -147,32 +147,25 @@ func (d *Dispatcher) offer(n Notice) {
 }
 
 // Told returns what the receivers believe, to be kept over a restart.
-func (d *Dispatcher) Told() []SavedNotice {
+func (d *Dispatcher) Told() []Told {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var saved []SavedNotice
+	all := make([]Told, 0, len(d.told))
 	for _, t := range d.told {
-		saved = append(saved, SavedNotice{t.notice.Labels.Map(), t.notice.Annotations.Map(), t.notice.StartsAt, t.at})
+		all = append(all, *t)
 	}
-	slices.SortFunc(saved, func(a, b SavedNotice) int { return a.StartsAt.Compare(b.StartsAt) })
-	return saved
+	slices.SortFunc(all, func(a, b Told) int {
+		return cmp.Or(a.Notice.StartsAt.Compare(b.Notice.StartsAt), labels.Compare(a.Notice.Labels, b.Notice.Labels))
+	})
+	return all
 }
 
 // Restore takes back what Told returned before a restart, so that nobody is
 // told twice and what ended meanwhile is told as resolved.
-func (d *Dispatcher) Restore(saved []SavedNotice) {
+func (d *Dispatcher) Restore(all []Told) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, s := range saved {
-		n := Notice{Labels: labels.FromMap(s.Labels), Annotations: labels.FromMap(s.Annotations), Status: Firing, StartsAt: s.StartsAt}
-		d.told[n.Fingerprint()] = &told{n, s.ToldAt}
+	for _, t := range all {
+		d.told[t.Notice.Fingerprint()] = &t
 	}
-}
-
-// SavedNotice is a notice as it is written to the state file.
-type SavedNotice struct {
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
-	StartsAt    time.Time         `json:"starts_at"`
-	ToldAt      time.Time         `json:"told_at"`
 }

@@ -134,12 +134,20 @@ func (p *player) restart(after, interval time.Duration) error {
 		if at := time.Duration(c.At); !c.Restart || at > after || at <= after-interval {
 			continue
 		}
-		state := p.engine.Save()
+		// As the state file of serve has it.
+		alerts, savedAt := p.engine.Save(p.now), p.now
+		devices, err := p.runner.Save()
+		if err != nil {
+			return err
+		}
 		p.shut()
 		if err := p.open(); err != nil {
 			return err
 		}
-		p.engine.Restore(state, p.now)
+		if err := p.runner.Restore(devices); err != nil {
+			return err
+		}
+		p.engine.Restore(alerts, savedAt, p.now)
 	}
 	return nil
 }

@@ -64,6 +64,7 @@ type daemon struct {
 	mailboxes  []*notify.Mailbox
 	state      *stateFile
 	reload     chan chan error
+	settled    chan struct{} // a receiver has taken notices
 }
 
 // newDaemon loads rules and state. It is nil if alerting is switched off.
@@ -78,7 +79,7 @@ func (f *alertingFlags) newDaemon(runner *collector.Runner, logger log.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{flags: f, logger: logger, runner: runner, reload: make(chan chan error), state: &stateFile{path: *f.stateFile, logger: logger}}
+	d := &daemon{flags: f, logger: logger, runner: runner, reload: make(chan chan error), settled: make(chan struct{}, 1), state: &stateFile{path: *f.stateFile, logger: logger}}
 	if d.inhibit, err = alerts.Inhibitions(); err != nil {
 		return nil, err
 	}
@@ -127,7 +128,12 @@ func (d *daemon) receivers() ([]notify.Receiver, error) {
 		d.mailboxes = append(d.mailboxes, notify.Webhook(u, generator, client, d.logger))
 	}
 	var receivers []notify.Receiver
+	names := map[string]bool{}
 	for _, m := range d.mailboxes {
+		if names[m.Name()] {
+			return nil, fmt.Errorf("two receivers are %s", m.Name())
+		}
+		names[m.Name()] = true
 		receivers = append(receivers, m)
 	}
 	if *d.flags.toLog {
@@ -139,7 +145,7 @@ func (d *daemon) receivers() ([]notify.Receiver, error) {
 // run evaluates every interval until ctx ends, then saves the state.
 func (d *daemon) run(ctx context.Context) {
 	for _, m := range d.mailboxes {
-		go m.Run(ctx)
+		go m.Run(ctx, d.noteSettled)
 	}
 	ticker := time.NewTicker(*d.flags.interval)
 	defer ticker.Stop()
@@ -148,12 +154,23 @@ func (d *daemon) run(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			d.round(ctx)
+		case <-d.settled:
+			d.state.save(d, time.Now(), false)
 		case answer := <-d.reload:
 			answer <- d.reloadRules()
 		case <-ctx.Done():
 			d.state.save(d, time.Now(), true)
 			return
 		}
+	}
+}
+
+// noteSettled has the state saved, so that nobody is told again what a receiver
+// has taken.
+func (d *daemon) noteSettled() {
+	select {
+	case d.settled <- struct{}{}:
+	default:
 	}
 }
 
@@ -179,7 +196,7 @@ func (d *daemon) reloadRules() error {
 		level.Error(d.logger).Log("msg", "rules not reloaded, the old ones stay", "err", err)
 		return err
 	}
-	d.engine.Reload(engine.NodeScope(groups))
+	d.engine.Reload(engine.NodeScope(groups), time.Now())
 	level.Info(d.logger).Log("msg", "rules reloaded", "rules", countRules(groups))
 	return nil
 }

@@ -52,6 +52,8 @@ func (f *serveFlags) handler(runner *collector.Runner, d *daemon) (http.Handler,
 	mux.HandleFunc("GET /runbooks/{alert}", runbook)
 	if d != nil && *f.lifecycle {
 		mux.HandleFunc("POST /-/reload", d.serveReload)
+	} else {
+		mux.HandleFunc("POST /-/reload", http.NotFound)
 	}
 	if *f.path != "/" {
 		mux.Handle("GET /", landing)

@@ -92,21 +92,26 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 	return listen(ctx, server, f.web, logger)
 }
 
-// start runs the daemon, if there is one, and makes SIGHUP reload its rules.
-// The function it returns waits until the daemon has saved its state.
+// start runs the daemon, if there is one, and makes SIGHUP reload its rules;
+// without one SIGHUP does nothing, rather than end the program. The function it
+// returns waits until the daemon has saved its state.
 func (f *serveFlags) start(ctx context.Context, d *daemon) (wait func()) {
-	if d == nil {
-		return func() {}
-	}
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
+	done := make(chan struct{})
 	go func() {
 		for range hangup {
-			d.askReload(ctx) // the daemon logs what came of it
+			if d != nil {
+				d.askReload(ctx) // the daemon logs what came of it
+			}
 		}
 	}()
-	done := make(chan struct{})
-	go func() { d.run(ctx); close(done) }()
+	go func() {
+		defer close(done)
+		if d != nil {
+			d.run(ctx)
+		}
+	}()
 	return func() {
 		<-done
 		signal.Stop(hangup)
