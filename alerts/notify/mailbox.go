@@ -27,8 +27,6 @@ type Mailbox struct {
 	logger log.Logger
 	// repeats are notices that say nothing new; Alertmanager needs them.
 	repeats bool
-	// after waits between tries; time.After outside tests.
-	after func(time.Duration) <-chan time.Time
 
 	mu      sync.Mutex
 	waiting map[string]Notice
@@ -48,7 +46,7 @@ const (
 // what it fails to send is tried again.
 func NewMailbox(name string, repeats bool, logger log.Logger, send func(context.Context, []Notice) error) *Mailbox {
 	return &Mailbox{
-		name: name, send: send, logger: logger, repeats: repeats, after: time.After,
+		name: name, send: send, logger: logger, repeats: repeats,
 		waiting: map[string]Notice{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -150,7 +148,7 @@ func (m *Mailbox) Run(ctx context.Context, settled func()) {
 			continue
 		}
 		select {
-		case <-m.after(wait):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
