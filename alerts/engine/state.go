@@ -42,12 +42,17 @@ func (e *Engine) Save(now time.Time) []SavedAlert {
 	return saved
 }
 
-// told is t as the clock of now would have shown it.
+// told is t as the clock of now would have shown it. If that has not been set
+// since, this is t itself.
 func told(t, now time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return now.Add(t.Sub(now))
+	shown := now.Add(t.Sub(now))
+	if shown.Round(0).Sub(t.Round(0)).Abs() < time.Second {
+		return t
+	}
+	return shown
 }
 
 // MaxOutage is how long the program may have been away for its alerts to go on
@@ -66,7 +71,8 @@ func (e *Engine) Restore(saved []SavedAlert, savedAt, now time.Time) {
 		if t.IsZero() {
 			return t
 		}
-		if t = told(t.Add(-setBack), now); t.After(now) {
+		// Told from now, times are immune against a clock that is set later.
+		if t = now.Add(t.Add(-setBack).Sub(now)); t.After(now) {
 			return now
 		}
 		return t

@@ -122,11 +122,14 @@ const (
 	lastWait  = time.Minute
 )
 
-// Run sends what is offered until ctx ends. It calls settled whenever notices
-// have left the mailbox.
+// Run sends what is offered until ctx ends. What is being sent then has a
+// moment to arrive, so that it need not be sent again after a restart. Run calls
+// settled whenever notices have left the mailbox.
 func (m *Mailbox) Run(ctx context.Context, settled func()) {
+	sending, stop := lingering(ctx)
+	defer stop()
 	wait := firstWait
-	for {
+	for ctx.Err() == nil {
 		batch := m.take()
 		if len(batch) == 0 {
 			select {
@@ -136,8 +139,8 @@ func (m *Mailbox) Run(ctx context.Context, settled func()) {
 				return
 			}
 		}
-		err := m.send(ctx, batch)
-		if ctx.Err() != nil && err != nil {
+		err := m.send(sending, batch)
+		if err != nil && ctx.Err() != nil {
 			return // what was being sent still counts as waiting
 		}
 		if m.book(batch, err, wait) {
@@ -154,6 +157,16 @@ func (m *Mailbox) Run(ctx context.Context, settled func()) {
 		}
 		wait = min(2*wait, lastWait)
 	}
+}
+
+// lastMoment is how long after the end what is being sent may take.
+const lastMoment = time.Second
+
+// lingering returns a context that ends a moment after ctx.
+func lingering(ctx context.Context) (context.Context, func()) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, cancel) })
+	return later, func() { stop(); cancel() }
 }
 
 // book counts a try and puts back what was not taken, unless something newer

@@ -248,6 +248,7 @@ func TestMailboxOfferDoesNotBlock(t *testing.T) {
 			t.Errorf("counts %+v, want 3 waiting", c)
 		}
 		cancel()
+		time.Sleep(lastMoment)
 		synctest.Wait()
 		var left []string
 		for _, n := range box.Waiting() {
@@ -259,17 +260,44 @@ func TestMailboxOfferDoesNotBlock(t *testing.T) {
 	})
 }
 
-// The end of the program is no failure of the receiver.
+// The end of the program is no failure of the receiver. What is being sent has
+// a moment to arrive, and counts as waiting if it does not.
 func TestMailboxEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFar(t, true)
-		f.box.send = func(ctx context.Context, _ []Notice) error { <-ctx.Done(); return ctx.Err() }
-		f.offer("firing Down a")
-		f.run(time.Second)
-		if c := f.box.Counts(); c.Failed != 0 || c.Waiting != 1 || f.settled != 0 || f.log.String() != "" {
-			t.Errorf("counts %+v, settled %d times, log %q", c, f.settled, f.log.String())
-		}
-	})
+	for name, c := range map[string]struct {
+		takes   time.Duration
+		settled int
+		counts  Counts
+	}{
+		"arrives in time":        {1500 * time.Millisecond, 1, Counts{Sent: 1, Waiting: 1}},
+		"does not arrive":        {time.Hour, 0, Counts{Waiting: 2}},
+		"arrived before the end": {500 * time.Millisecond, 2, Counts{Sent: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFar(t, true)
+				f.box.send = func(ctx context.Context, _ []Notice) error {
+					select {
+					case <-time.After(c.takes):
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				f.offer("firing Down a")
+				go func() {
+					time.Sleep(100 * time.Millisecond)
+					f.offer("firing Down b")
+				}()
+				f.run(time.Second)
+				if got := f.box.Counts(); got != c.counts || f.settled != c.settled || f.log.String() != "" {
+					t.Errorf("counts %+v, settled %d times, log %q", got, f.settled, f.log.String())
+				}
+				if ended := time.Since(f.begin); ended > 2*time.Second {
+					t.Errorf("ended after %s", ended)
+				}
+			})
+		})
+	}
 }
 
 // Settled is called when notices have left, not when they stay.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -144,8 +145,9 @@ func (d *daemon) receivers() ([]notify.Receiver, error) {
 
 // run evaluates every interval until ctx ends, then saves the state.
 func (d *daemon) run(ctx context.Context) {
+	var sending sync.WaitGroup
 	for _, m := range d.mailboxes {
-		go m.Run(ctx, d.noteSettled)
+		sending.Go(func() { m.Run(ctx, d.noteSettled) })
 	}
 	ticker := time.NewTicker(*d.flags.interval)
 	defer ticker.Stop()
@@ -159,6 +161,7 @@ func (d *daemon) run(ctx context.Context) {
 		case answer := <-d.reload:
 			answer <- d.reloadRules()
 		case <-ctx.Done():
+			sending.Wait()
 			d.state.save(d, time.Now(), true)
 			return
 		}
