@@ -3,6 +3,8 @@ package alerts
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,6 +33,7 @@ func Print(w io.Writer, set Settings, object bool) error {
 		}
 		list := child(doc.Content[0], "groups")
 		rewrite(list, groups)
+		keepComment(&doc, list)
 		merged.Content = append(merged.Content, list.Content...)
 	}
 	spec := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar("groups"), merged}}
@@ -63,6 +66,17 @@ func rewrite(list *yaml.Node, groups []*engine.Group) {
 			}
 		}
 	}
+}
+
+// keepComment moves what stands at the head of a file to its first group.
+func keepComment(doc, list *yaml.Node) {
+	if len(list.Content) == 0 {
+		return
+	}
+	first := list.Content[0]
+	comments := []string{doc.HeadComment, doc.Content[0].HeadComment, doc.Content[0].Content[0].HeadComment, first.HeadComment}
+	comments = slices.DeleteFunc(comments, func(c string) bool { return c == "" })
+	first.HeadComment = strings.Join(comments, "\n")
 }
 
 // child finds the value of a key.

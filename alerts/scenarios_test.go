@@ -36,9 +36,10 @@ func scenarioFiles(t *testing.T) []string {
 	return files
 }
 
-// Every scenario: what must fire fires in time, nothing else does.
+// Every scenario: what must fire fires in time, nothing else does, and
+// Prometheus sees it the same way.
 func TestScenarios(t *testing.T) {
-	s := setup(t)
+	s, tool := setup(t), promtool(t)
 	for _, file := range scenarioFiles(t) {
 		scenario, err := replay.Load(file)
 		if err != nil {
@@ -46,20 +47,25 @@ func TestScenarios(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			var records []*record
 			for i := range scenario.Cases {
 				c := &scenario.Cases[i]
 				t.Run(c.Name, func(t *testing.T) {
-					result, err := replay.Run(t.Context(), c, s)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, wrong := range result.Judge() {
+					played := play(t, c, s)
+					records = append(records, played)
+					for _, wrong := range played.result.Judge() {
 						t.Error(wrong)
 					}
 					if t.Failed() || testing.Verbose() {
-						result.Print(os.Stderr)
+						var events strings.Builder
+						played.result.Print(&events)
+						t.Log("\n" + events.String())
 					}
 				})
+			}
+			if len(records) > 0 { // all may be filtered out
+				t.Run("promtool", func(t *testing.T) { judgeByPromtool(t, tool, s, records) })
 			}
 		})
 	}
