@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -769,4 +770,25 @@ func TestLastingErrorMakesOneDiscovery(t *testing.T) {
 	m.collect()
 	second := m.collect()[reads]
 	m.collect().want(t, values{reads: second})
+}
+
+// With descriptors used up nothing is kept open, and nothing is lost.
+func TestFewDescriptors(t *testing.T) {
+	dir := tree(t, threeNICs())
+	h, err := host.New(host.Config{Replay: dir, MaxOpen: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	r := NewRunner(Config{Host: h, Sources: Sources(), Timeout: time.Minute})
+	defer r.Close()
+	for i := range 3 {
+		value := strconv.Itoa(10 + i)
+		if err := os.WriteFile(filepath.Join(dir, classFile("a0", symbols)), []byte(value+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		valuesOf(t, r.Collect(context.Background(), nil)).want(t, values{
+			symbolsOf("a0"): float64(10 + i), symbolsOf("b0"): 3, symbolsOf("Slow0"): 2, `rdma_port_active{device="b0",port="1"}`: 1,
+		})
+	}
 }

@@ -3,6 +3,7 @@ package collector
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -224,6 +225,25 @@ func TestNetdevOfAPort(t *testing.T) {
 		if strings.HasSuffix(what, "/dev_id") {
 			t.Errorf("%s was read in %s", what, function)
 		}
+	}
+}
+
+// A GID table has up to 256 entries, each a file that may ask the firmware.
+func TestFewGIDsAreRead(t *testing.T) {
+	set := fileSet{}
+	for i := range 256 {
+		set["ports/1/gid_attrs/ndevs/"+strconv.Itoa(i)] = "errno:EINVAL\n"
+	}
+	m := newRig(t, nic("a0", "mlx5_core", "0000:01:00.0", set))
+	m.collect().want(t, values{portActive: 1})
+	read := 0
+	for _, what := range m.opened() {
+		if strings.Contains(what, "/gid_attrs/") {
+			read++
+		}
+	}
+	if read != firstGIDs {
+		t.Errorf("%d entries of the GID table were read, want %d", read, firstGIDs)
 	}
 }
 
