@@ -87,6 +87,9 @@ func escaped(s string) string {
 // cost a firmware command and a line in the kernel log.
 const reprobeAfter = time.Hour
 
+// A file that has answered before is tried again this soon.
+const retryAfter = time.Minute
+
 // Directories are listed again this often even if nothing seems to have
 // changed.
 const relistAfter = 10 * time.Minute

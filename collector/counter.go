@@ -23,20 +23,12 @@ type output struct {
 func (c *counter) got(value uint64) { c.value, c.ok = value, true }
 func (c *counter) miss()            { c.ok = false }
 
-// step compares the value with the one before.
-func (c *counter) step() step {
-	switch {
-	case !c.ok:
-	case c.wrapped != nil:
-		return c.wrapped.classify(c.value)
-	case c.value < c.last && !c.gauge():
-		return backward
+// judge adds what the counter did to the judgement of its place. A gauge has no
+// say, nor has a number of which nothing is known.
+func (c *counter) judge(f *fall) {
+	if c.ok && c.outs[0].cell.series.Metric.Type == catalog.Counter {
+		f.add(c.last, c.value)
 	}
-	return forward
-}
-
-func (c *counter) gauge() bool {
-	return len(c.outs) > 0 && c.outs[0].cell.series.Metric.Type != catalog.Counter
 }
 
 // book adds the value to the series it feeds. reset says that the device

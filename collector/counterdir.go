@@ -36,7 +36,6 @@ type counterDir struct {
 	relist time.Time // not looked for or listed again before then
 	files  []*counterFile
 	cells  cells
-	steps  []step
 	buf    [64]byte
 }
 
@@ -48,6 +47,7 @@ type counterFile struct {
 	limit    uint64
 	limited  *node.Series // says whether the counter stands at its limit
 	sleep    time.Time    // not read before then
+	answered bool         // has given a number before
 }
 
 func (c *counterDir) read(d *host.Door, b *batch) error {
@@ -61,13 +61,12 @@ func (c *counterDir) read(d *host.Door, b *batch) error {
 			failed = append(failed, err)
 		}
 	}
-	c.steps = c.steps[:0]
+	var all fall
 	for _, f := range c.files {
-		c.steps = append(c.steps, f.step())
+		f.judge(&all)
 	}
-	reset := deviceReset(c.steps)
 	for _, f := range c.files {
-		f.book(reset)
+		f.book(all.reset())
 		if f.ok && f.limited != nil {
 			// A larger value shows that this device's field is wider.
 			b.addBool(f.limited, f.value == f.limit)
@@ -92,6 +91,7 @@ func (c *counterDir) readFile(d *host.Door, f *counterFile, now time.Time) error
 	switch {
 	case err == nil:
 		f.got(value)
+		f.answered = true
 		return nil
 	case host.Gone(err), errors.Is(err, fs.ErrNotExist):
 		c.relist = now // perhaps another directory is there by now
@@ -99,10 +99,16 @@ func (c *counterDir) readFile(d *host.Door, f *counterFile, now time.Time) error
 	if !host.NotOffered(err) && !host.Denied(err) {
 		return err
 	}
+	if f.answered {
+		// It is offered; what goes wrong passes, with a reset or a busy device.
+		f.sleep, f.answered = now.Add(retryAfter), false
+		return nil
+	}
 	f.sleep = now.Add(reprobeAfter)
 	// Any other failure is that file's own.
 	if f.file.Name() == c.canary && errors.Is(err, syscall.EINVAL) {
 		c.sleepPhysical(f.sleep)
+		c.memory.refused = true
 	}
 	return nil
 }
@@ -186,7 +192,7 @@ func (c *counterDir) plan(names []string) {
 			continue
 		}
 		if old := known[name]; old != nil {
-			f.file, f.sleep, f.last = old.file, old.sleep, old.last
+			f.file, f.sleep, f.last, f.answered = old.file, old.sleep, old.last, old.answered
 			delete(known, name)
 		}
 		c.files = append(c.files, f)

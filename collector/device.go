@@ -162,6 +162,9 @@ func (d *device) read(now time.Time, wanted map[string]bool) []node.Sample {
 			d.readSource(s, b)
 		}
 	}
+	if d.memory.refused && d.memory.restricted == unknown {
+		d.discovered = time.Time{} // perhaps it is the fabric manager's
+	}
 	return b.samples
 }
 
@@ -210,7 +213,11 @@ func (d *device) rediscover(now time.Time) {
 	t := discover(d.door, d.name)
 	t.rawNames = d.r.c.RawEthtool
 	t.memory = d.memory
-	if d.target != nil && reflect.DeepEqual(t, d.target) {
+	if t.memory.restricted == unknown {
+		t.memory.restricted = isRestricted(d.door, t)
+	}
+	restricted := t.memory.restricted == yes && !d.r.c.ReadRestricted
+	if d.target != nil && reflect.DeepEqual(t, d.target) && restricted == (d.restricted != nil) {
 		return
 	}
 	for _, s := range d.readers {
@@ -218,10 +225,7 @@ func (d *device) rediscover(now time.Time) {
 	}
 	old := d.readers
 	d.target, d.readers, d.restricted = t, nil, nil
-	if t.memory.restricted == unknown {
-		t.memory.restricted = isRestricted(d.door, t)
-	}
-	if t.memory.restricted == yes && !d.r.c.ReadRestricted {
+	if restricted {
 		d.restricted = series(&catalog.DeviceSkipped, d.name, "restricted")
 		level.Info(d.r.logger).Log("msg", "device belongs to the fabric manager and is not read; see --collector.read-restricted", "device", d.name)
 		return

@@ -62,7 +62,6 @@ type ethtoolPort struct {
 
 	exported []*ethtoolStat
 	cells    cells
-	steps    []step
 }
 
 // ethtoolStat is one statistic that is exported.
@@ -146,17 +145,16 @@ const notReported = 1<<64 - 1
 
 func (p *ethtoolPort) book(values []uint64, b *batch) {
 	p.cells.clear()
-	p.steps = p.steps[:0]
+	var all fall
 	for _, s := range p.exported {
 		s.miss()
 		if s.index < len(values) && values[s.index] != notReported {
 			s.got(values[s.index])
 		}
-		p.steps = append(p.steps, s.step())
+		s.judge(&all)
 	}
-	reset := deviceReset(p.steps)
 	for _, s := range p.exported {
-		s.book(reset)
+		s.book(all.reset())
 	}
 	p.cells.emit(b)
 }

@@ -22,6 +22,7 @@ type memory struct {
 	Wraps      map[string]*wrapped    `json:"wraps"` // by file
 
 	restricted answer
+	refused    bool // the firmware refused the register of the error counters
 }
 
 // portMemory is the best that a port has shown.

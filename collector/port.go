@@ -233,9 +233,10 @@ func (s *portState) read(r *reading, b *batch) {
 
 // Values of the files state and phys_state, include/rdma/ib_verbs.h.
 const (
-	stateNop     = 0 // the driver does not fill it in
-	stateActive  = 4
-	physDisabled = 3
+	stateNop         = 0 // the driver does not fill it in
+	stateActive      = 4
+	stateActiveDefer = 5 // the last one there is
+	physDisabled     = 3
 )
 
 // readState reports whether the port is active, if that is known at all.
@@ -252,7 +253,7 @@ func (s *portState) readState(r *reading, b *batch) (active, known bool) {
 	stateText, physText := s.states(r)
 	if state, err := host.ParseNumbered(stateText); err == nil {
 		b.add(s.state, float64(state))
-		active, known = state == stateActive, state != stateNop
+		active, known = state == stateActive, state > stateNop && state <= stateActiveDefer
 		if known && !constant {
 			s.bookActive(b, active)
 		}
@@ -358,7 +359,8 @@ func (s *portState) readRate(r *reading, b *batch, trusted bool) {
 	if !trusted || constant || s.ib["rate"] == nil {
 		return
 	}
-	if gbits, err := parseRate(r.text(s.ib["rate"])); err == nil && gbits > 0 {
+	text := r.text(s.ib["rate"])
+	if gbits, err := parseRate(text); err == nil && gbits > 0 && !unknownSpeed(text) {
 		s.bookRate(b, catalog.GigabitsPerSecond.ToBase(gbits))
 	}
 }
@@ -378,6 +380,16 @@ func (s *portState) readBond(r *reading, b *batch) {
 		}
 	}
 	b.add(s.membersActive, float64(up))
+}
+
+// unknownSpeed recognises what kernels show for a speed per lane that they do
+// not know: SDR, or no name (rate_show, drivers/infiniband/core/sysfs.c). An NDR
+// port has 10 Gb/s then, 40 times too little. True SDR links are long gone.
+func unknownSpeed(rate string) bool {
+	_, brackets, _ := strings.Cut(rate, "(")
+	_, name, _ := strings.Cut(strings.TrimRight(brackets, ") "), "X")
+	name = strings.TrimSpace(name)
+	return name == "" || name == "SDR"
 }
 
 // parseRate reads the rate file, "200 Gb/sec (4X HDR)", in Gb/s. The words in

@@ -48,7 +48,7 @@ func portCounterDirs(t *target, p *port, d *host.Door) []*counterDir {
 		return &counterDir{
 			path: path.Join(t.path, "ports", p.number, name), device: t.name, port: p.number,
 			matcher: catalog.NewMatcher(rows), unmapped: &catalog.UnmappedPort,
-			shared: p.shared(), memory: t.memory,
+			shared: p.shared() || !t.countsPortErrors(p), memory: t.memory,
 		}
 	}
 	basic, ext := dir("counters", catalog.PortCounters()), dir("counters_ext", catalog.PortCountersExt())
@@ -69,4 +69,19 @@ func portCounterDirs(t *target, p *port, d *host.Door) []*counterDir {
 		}
 	}
 	return []*counterDir{basic, ext}
+}
+
+// countsPortErrors reports whether the error counters of a port are more than
+// placeholders.
+func (t *target) countsPortErrors(p *port) bool {
+	if t.page == nil {
+		return true
+	}
+	switch t.page.PortErrors {
+	case catalog.Never:
+		return false
+	case catalog.OnInfiniBand:
+		return p.infiniband() && t.function != "vf"
+	}
+	return true
 }

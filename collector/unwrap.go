@@ -34,27 +34,32 @@ func (w *wrapped) classify(raw uint64) step {
 // total takes the new raw value and returns the unwrapped one. reset says that
 // the device started anew: the overflows before then no longer count.
 func (w *wrapped) total(raw uint64, reset bool) uint64 {
-	if reset {
+	switch step := w.classify(raw); {
+	case reset, step == backward:
 		w.High = 0
-	} else if w.classify(raw) == wrap {
+	case step == wrap:
 		w.High += 1 << 32
 	}
 	w.Last, w.Seen = raw, true
 	return w.High + raw
 }
 
-// deviceReset judges all counters of one directory together: next to a counter
-// that fell back without an overflow the others fell back too, and two genuine
-// overflows between two readings are far less likely than a reset.
-func deviceReset(steps []step) bool {
-	wraps := 0
-	for _, s := range steps {
-		switch s {
-		case backward:
-			return true
-		case wrap:
-			wraps++
-		}
+// fall counts what the counters of one place did since the reading before,
+// those that stood at zero left out.
+type fall struct{ fell, held int }
+
+func (f *fall) add(before, now uint64) {
+	switch {
+	case before == 0:
+	case now < before:
+		f.fell++
+	default:
+		f.held++
 	}
-	return wraps > 1
 }
+
+// reset reports whether the device has started anew. Then its counters fall
+// together. One alone that falls has overflowed, or is a sum that lost a part.
+// Two of a busy card may well overflow between two readings, but then others go
+// on; and a few may have passed their old value since a reset.
+func (f fall) reset() bool { return f.fell > 1 && 4*f.held <= f.fell }

@@ -70,14 +70,29 @@ func TestUnwrap(t *testing.T) {
 			[]reading{{"a": 4294967290, "full": 1 << 40}, {"a": 4, "full": 9}},
 		},
 		{
+			"a 64-bit counter that falls alone is a sum that lost a part",
+			[]reading{{"a": over - 5, "full": 1100}, {"a": 1000, "full": 1100}, {"a": 2000, "full": 700}},
+			[]reading{{"a": over - 5, "full": 1100}, {"a": over + 1000, "full": 1100}, {"a": over + 2000, "full": 700}},
+		},
+		{
 			"a gauge that falls shows nothing",
 			[]reading{{"a": 4294967290, "gauge": 50}, {"a": 4, "gauge": 9}},
 			[]reading{{"a": 4294967290, "gauge": 50}, {"a": over + 4, "gauge": 9}},
 		},
 		{
-			"two wraps at once are taken for a reset",
+			"two wraps at once, and nothing else to judge by, are taken for a reset",
 			[]reading{{"a": 4294967290, "b": 4294967000}, {"a": 4, "b": 2}},
 			[]reading{{"a": 4294967290, "b": 4294967000}, {"a": 4, "b": 2}},
+		},
+		{
+			"two wraps at once while a third goes on",
+			[]reading{{"a": 4294967290, "b": 4294967000, "c": over - 5}, {"a": 4294967291, "b": 4294967001, "c": 5}, {"a": 4, "b": 2, "c": 3000000000}},
+			[]reading{{"a": 4294967290, "b": 4294967000, "c": over - 5}, {"a": 4294967291, "b": 4294967001, "c": over + 5}, {"a": over + 4, "b": over + 2, "c": over + 3000000000}},
+		},
+		{
+			"one falls by itself",
+			[]reading{{"a": 1000, "b": 500}, {"a": 3, "b": 501}},
+			[]reading{{"a": 1000, "b": 500}, {"a": 3, "b": 501}},
 		},
 		{
 			"one wraps, the other stands",
@@ -105,7 +120,7 @@ func TestUnwrap(t *testing.T) {
 			gauge := &catalog.Metric{Name: "rdma_gauge", Type: catalog.Gauge, Scope: catalog.Port}
 			m := newMemory(1, time.Unix(0, 0))
 			var all cells
-			for _, name := range []string{"a", "b", "full", "gauge"} {
+			for _, name := range []string{"a", "b", "c", "full", "gauge"} {
 				s := series(counterMetric("rdma_"+name+"_total"), "nic0", "1")
 				if name == "gauge" {
 					s = series(gauge, "nic0", "1")
@@ -117,17 +132,16 @@ func TestUnwrap(t *testing.T) {
 			}
 			for i, raw := range c.raw {
 				all.clear()
-				var steps []step
+				var together fall
 				for name, counter := range counters {
 					counter.miss()
 					if value, ok := raw[name]; ok {
 						counter.got(value)
 					}
-					steps = append(steps, counter.step())
+					counter.judge(&together)
 				}
-				reset := deviceReset(steps)
 				for name, counter := range counters {
-					counter.book(reset)
+					counter.book(together.reset())
 					cell := counter.outs[0].cell
 					if want, ok := c.want[i][name]; ok && (cell.parts != 1 || cell.sum != float64(want)) {
 						t.Errorf("reading %d: %s is %v of %d parts, want %d", i, name, cell.sum, cell.parts, want)

@@ -109,6 +109,9 @@ type Page struct {
 	// ConstantState marks drivers that report ACTIVE, LinkUp and one rate
 	// whatever happens; their link state says nothing.
 	ConstantState bool
+	// PortErrors tells on which ports the error files of ports/N/counters hold
+	// counts; on others they are placeholders that always read 0.
+	PortErrors Ports
 	// Freezes marks drivers that never ask the device for statistics again once
 	// it has failed to answer.
 	Freezes bool
@@ -118,10 +121,21 @@ type Page struct {
 	Ethtool      []Row // `ethtool -S` of the driver's network interface
 }
 
+// Ports is a kind of ports.
+type Ports uint8
+
+// The kinds that matter to port errors. OnInfiniBand leaves out VFs as well.
+const (
+	Always Ports = iota
+	OnInfiniBand
+	Never
+)
+
 // Pages lists every driver rdmawatch knows.
 func Pages() []*Page {
 	return []*Page{
 		&mlx5, &mlx4, &bnxt, &irdma, &efa, &hns, &mana, &ionic, &erdma, &hfi1, &cxgb4, &qedr, &rxe, &ena, &siw,
+		&ocrdma, &qib, &mthca, &usnic, &pvrdma,
 	}
 }
 

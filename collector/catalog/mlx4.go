@@ -5,7 +5,10 @@ package catalog
 // Ethernet ports the error files of the port counters always read 0.
 var mlx4 = Page{
 	Driver: "mlx4",
-	Bound:  []string{"mlx4_core"},
+	// drivers/infiniband/hw/mlx4/mad.c: Ethernet ports and VFs are answered from
+	// flow counters, which have the traffic alone.
+	PortErrors: OnInfiniBand,
+	Bound:      []string{"mlx4_core"},
 	// drivers/infiniband/hw/mlx4/main.c, mlx4_ib_alloc_diag_counters: the first
 	// set is the device's, the second, of cards that can, the ports'.
 	SumsPorts: true,
