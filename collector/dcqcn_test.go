@@ -52,12 +52,14 @@ func TestDCQCN(t *testing.T) {
 	m.later(1)
 	m.collect().want(t, values{`rdma_dcqcn_parameter` + p1 + `,parameter="cnp_dscp"}`: 26})
 
-	// Settings that cannot be read are absent, and asked for again.
+	// A setting that cannot be read is absent, and costs no other one.
 	m.set(ecnDir+"roce_rp/rpg_time_reset", "\n")
 	m.later(settingsAge)
-	m.collect().absent(t, "rdma_dcqcn")
+	v = m.collect()
+	v.absent(t, `rdma_dcqcn_period_seconds`+p1+`,parameter="rpg_time_reset"}`)
+	v.want(t, values{`rdma_dcqcn_parameter` + p1 + `,parameter="cnp_dscp"}`: 26})
 	m.set(ecnDir+"roce_rp/rpg_time_reset", "301\n")
-	m.later(reprobeAfter)
+	m.later(settingsAge)
 	m.collect().want(t, values{`rdma_dcqcn_period_seconds` + p1 + `,parameter="rpg_time_reset"}`: 301e-6})
 }
 

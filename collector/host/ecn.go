@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 
 	"github.com/prometheus/procfs/sysfs"
 )
@@ -61,7 +62,11 @@ func (d *Door) ECN(netdev string) (ECN, error) {
 	}
 	info, err := parseECN(path.Join(d.host.sysPath, dir))
 	if d.count(err) != nil {
-		return ECN{}, fmt.Errorf("reading ECN settings of %s: %w", netdev, err)
+		// One odd file costs procfs the whole directory. Without its help every
+		// file is read by itself, here and, as if it were zero, below.
+		info = &sysfs.EcnIface{}
+		info.RoceNpEcn.Ecn = d.enabled(path.Join(dir, "roce_np/enable"))
+		info.RoceRpEcn.Ecn = d.enabled(path.Join(dir, "roce_rp/enable"))
 	}
 	ecn := ECN{
 		NotificationPoint: priorities(info.RoceNpEcn.Ecn),
@@ -118,6 +123,27 @@ func parseECN(dir string) (info *sysfs.EcnIface, err error) {
 		}
 	}()
 	return sysfs.ParseEcnIfaceInfo(dir)
+}
+
+// enabled reads for which priorities a point is on; those that cannot be read
+// are absent.
+func (d *Door) enabled(dir string) map[uint8]bool {
+	names, err := d.List(dir)
+	if err != nil {
+		return nil
+	}
+	on := map[uint8]bool{}
+	for _, name := range names {
+		priority, err := strconv.ParseUint(name, 10, 3)
+		if err != nil {
+			continue
+		}
+		text, err := d.Read(path.Join(dir, name))
+		if value, parseErr := ParseCounter([]byte(text)); err == nil && parseErr == nil && value <= 1 {
+			on[uint8(priority)] = value == 1
+		}
+	}
+	return on
 }
 
 func priorities(enabled map[uint8]bool) map[int]bool {
