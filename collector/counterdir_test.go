@@ -323,7 +323,7 @@ func TestCounterDirVanishesWhileRead(t *testing.T) {
 	r := newDir(t, fileSet{"ip4": "101\n", "other": "13\n"}, sumRows...)
 	r.trace = func(what string) {
 		if what == "d/ip4" {
-			os.RemoveAll(filepath.Join(r.root, "sys/d"))
+			_ = os.RemoveAll(filepath.Join(r.root, "sys/d"))
 		}
 	}
 	v, _, err := r.read()
@@ -340,8 +340,8 @@ func TestCounterDirVanishesWhileRead(t *testing.T) {
 func TestCounterDirMadeAnewIsFound(t *testing.T) {
 	r := newDir(t, fileSet{"ip4": "101\n", "other": "errno:EINVAL\n"}, sumRows...)
 	r.good().want(t, values{sum: 101})
-	os.RemoveAll(filepath.Join(r.root, "sys/d"))
-	os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
+	_ = os.RemoveAll(filepath.Join(r.root, "sys/d"))
+	_ = os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
 	r.set("ip4", "3\n")
 	r.set("other", "5\n")
 	r.later(relistAfter)
@@ -357,8 +357,8 @@ func TestCounterDirMadeAnewIsFoundSoon(t *testing.T) {
 	if _, _, err := r.read(); err == nil {
 		t.Error("ENODEV is not reported")
 	}
-	os.RemoveAll(filepath.Join(r.root, "sys/d"))
-	os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
+	_ = os.RemoveAll(filepath.Join(r.root, "sys/d"))
+	_ = os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
 	r.set("ip4", "3\n")
 	r.good().want(t, values{sum: 3})
 }
@@ -368,7 +368,7 @@ func TestCounterDirAppearsLater(t *testing.T) {
 	if v, reads, err := r.read(); err != nil || len(v) != 0 || reads != 1 {
 		t.Errorf("%v, %d reads, error %v; want one try", v, reads, err)
 	}
-	os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
+	_ = os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
 	r.set("ip4", "3\n")
 	r.later(relistAfter - time.Nanosecond)
 	if v, reads, err := r.read(); err != nil || len(v) != 0 || reads != 0 {
@@ -381,7 +381,7 @@ func TestCounterDirAppearsLater(t *testing.T) {
 func TestCounterDirFilesComeAndGo(t *testing.T) {
 	r := newDir(t, fileSet{"ip4": "101\n", "ip6": "errno:EINVAL\n"}, sumRows...)
 	r.good()
-	os.Remove(filepath.Join(r.root, "sys/d/ip4"))
+	_ = os.Remove(filepath.Join(r.root, "sys/d/ip4"))
 	r.set("other", "13\n")
 	r.set("ip6", "7\n")
 	r.later(relistAfter)
@@ -406,8 +406,8 @@ func TestCounterDirThatCannotBeListed(t *testing.T) {
 	if got := r.door.Errors["outside_tree"]; got != 3 {
 		t.Errorf("%d errors outside_tree, want 3", got)
 	}
-	os.Remove(filepath.Join(r.root, "sys/d"))
-	os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
+	_ = os.Remove(filepath.Join(r.root, "sys/d"))
+	_ = os.Mkdir(filepath.Join(r.root, "sys/d"), 0o755)
 	r.set("ip4", "3\n")
 	r.good().want(t, values{sum: 3})
 }

@@ -28,9 +28,9 @@ type target struct {
 
 // identity is what only describes the device. Every part may be missing.
 type identity struct {
-	firmware, boardID, hcaType, hwRev  string
-	nodeType, nodeGUID, sysGUID, desc  string
-	numaNode, parent, kind, restricted string
+	firmware, boardID, hcaType, hwRev string
+	nodeType, nodeGUID, sysGUID, desc string
+	numaNode, parent, kind            string
 }
 
 // port is a port of a device, or the port of a bond's member, which has a

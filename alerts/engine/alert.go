@@ -94,14 +94,3 @@ func (in instances) ended(hash uint64, a *Alert, r *Rule, now time.Time) bool {
 	}
 	return false
 }
-
-// active counts the alerts that are pending or firing.
-func (in instances) active() int {
-	n := 0
-	for _, a := range in {
-		if a.State != Resolved {
-			n++
-		}
-	}
-	return n
-}

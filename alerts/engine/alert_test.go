@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// course turns "1x3 0 -" into one value a step; "-" is a step without a value.
-func course(t *testing.T, text string) []values {
+// courseOf turns "1x3 0 -" into one value a step; "-" is a step without a value.
+func courseOf(t *testing.T, text string) []values {
 	t.Helper()
 	var steps []values
 	for _, word := range strings.Fields(text) {
@@ -80,7 +80,7 @@ func TestAlertStates(t *testing.T) {
 			s := newSim(t, "{alert: Down, expr: rdma_down == 1"+more+"}")
 			letters := map[string]string{"": ".", "pending": "P", "firing": "F", "resolved": "R"}
 			got := ""
-			for _, v := range course(t, c.course) {
+			for _, v := range courseOf(t, c.course) {
 				s.step(v)
 				_, state, _ := strings.Cut(s.states(), "=")
 				got += letters[state]
@@ -95,7 +95,7 @@ func TestAlertStates(t *testing.T) {
 func TestAlertTimes(t *testing.T) {
 	s := newSim(t, "{alert: Down, expr: rdma_down == 1, for: 30s, keep_firing_for: 15s}")
 	begin := s.now
-	for _, v := range course(t, "1x3 0x2") {
+	for _, v := range courseOf(t, "1x3 0x2") {
 		s.step(v)
 	}
 	a := s.alert()

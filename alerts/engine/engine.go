@@ -179,7 +179,7 @@ func (e *Engine) ring(s *node.Series) *ring {
 		return nil
 	}
 	b := labels.NewBuilder(labels.EmptyLabels())
-	b.Set(labels.MetricName, s.Metric.Name)
+	b.Set(model.MetricNameLabel, s.Metric.Name)
 	b.Set(model.InstanceLabel, e.c.Instance)
 	for i, name := range s.Metric.LabelNames() {
 		b.Set(name, s.Values[i])
@@ -230,11 +230,12 @@ func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
 	}
 }
 
-// vector evaluates a rule's expression. If none of the series it names exists
-// there is nothing to evaluate.
+// vector evaluates a rule's expression, unless what it needs is not there.
 func (e *Engine) vector(ctx context.Context, r *Rule, now time.Time) (promql.Vector, error) {
-	if !r.always && !slices.ContainsFunc(r.metrics, func(m string) bool { return len(e.store.byName[m]) > 0 }) {
-		return nil, nil
+	for _, m := range r.needs {
+		if len(e.store.byName[m]) == 0 {
+			return nil, nil
+		}
 	}
 	return e.ask(ctx, r.query, now)
 }
@@ -270,7 +271,7 @@ func (e *Engine) record(ctx context.Context, r *Rule, now time.Time) error {
 	seen := make(map[uint64]bool, len(vector))
 	for i, sample := range vector {
 		b := labels.NewBuilder(sample.Metric)
-		b.Set(labels.MetricName, r.Record)
+		b.Set(model.MetricNameLabel, r.Record)
 		r.Labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
 		recorded[i] = b.Labels()
 		hash := recorded[i].Hash()
@@ -345,7 +346,7 @@ func (e *Engine) expose(r *Rule, now time.Time) {
 			continue
 		}
 		b := labels.NewBuilder(a.Labels)
-		b.Set(labels.MetricName, alertsMetric)
+		b.Set(model.MetricNameLabel, alertsMetric)
 		b.Set("alertstate", string(a.State))
 		e.store.add(e.store.series(b.Labels()), now, 1, owner)
 	}
@@ -369,7 +370,7 @@ func (e *Engine) instance(ctx context.Context, r *Rule, sample promql.Sample, no
 		return expanded
 	}
 	b := labels.NewBuilder(sample.Metric)
-	b.Del(labels.MetricName)
+	b.Del(model.MetricNameLabel)
 	r.Labels.Range(func(l labels.Label) { b.Set(l.Name, expand(l.Value)) })
 	b.Set(labels.AlertName, r.Alert)
 	annotations := labels.NewBuilder(labels.EmptyLabels())

@@ -35,7 +35,7 @@ type Rule struct {
 	query   string
 	changed bool     // by Replace
 	metrics []string // that the expression selects
-	always  bool     // the expression may have a result without any series
+	needs   []string // without any of which it has no result
 	span    time.Duration
 }
 

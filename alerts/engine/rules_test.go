@@ -99,6 +99,36 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+func TestNeeds(t *testing.T) {
+	for _, c := range []struct{ expr, want string }{
+		{"x", "x"},
+		{"1", ""},
+		{"rate(x[2m]) > 1", "x"},
+		{"-(x)", "x"},
+		{"sum by (device) (x) / on (device) count(y)", "x y"},
+		{"x and y unless z", "x y"},
+		{"x or y", ""},
+		{"(x and y) or (x * z)", "x"},
+		{"x or vector(0)", ""},
+		{"absent(x)", ""},
+		{"absent_over_time(x[5m]) and y", "y"},
+		{"x > scalar(y)", "x"},
+		{"vector(scalar(x))", ""},
+		{"time() - x > 600", "x"},
+		{"hour() > 5 and x", "x"},
+		{"max_over_time(rate(x[2m])[10m:]) > quantile(0.5, y)", "x y"},
+		{"label_replace(x, \"a\", \"b\", \"\", \"\")", "x"},
+		{"clamp_max(x, scalar(y))", "x"},
+		{`{__name__=~"x.*"}`, ""},
+		{`{__name__="x"}`, "x"},
+	} {
+		r := groups(t, "{alert: A, expr: '"+c.expr+"'}")[0].Rules[0]
+		if got := strings.Join(r.needs, " "); got != c.want {
+			t.Errorf("%s needs %q, want %q", c.expr, got, c.want)
+		}
+	}
+}
+
 // A metric is kept as long as the rule that looks back farthest.
 func TestWanted(t *testing.T) {
 	w := wants(groups(t, `{alert: A, expr: 'rate(x[10m]) > on () x'}, {record: r, expr: 'y offset 1h'}, {alert: B, expr: '{__name__=~"z.*"} > 1'}`))
@@ -233,6 +263,6 @@ func FuzzParseRules(f *testing.F) {
 			}
 		}
 		windows(parsed)
-		CheckSpans(parsed)
+		_ = CheckSpans(parsed)
 	})
 }

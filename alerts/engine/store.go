@@ -1,19 +1,14 @@
 package engine
 
 import (
-	"context"
+	"github.com/prometheus/common/model"
 	"iter"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
-	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
-	"github.com/prometheus/prometheus/tsdb/chunks"
-	"github.com/prometheus/prometheus/util/annotations"
 )
 
 // store keeps the last samples of the series that the loaded rules name, and
@@ -30,17 +25,21 @@ type store struct {
 // ring is the recent past of one series.
 type ring struct {
 	labels labels.Labels
-	keep   int64 // ms
+	keep   ms
 	points []point
 	head   int    // the oldest point
+	flat   ms     // since this time the value has not changed
 	owner  string // the rule that records it; "" for what the node gave
 	gen    uint64
 	live   bool // its last point is not a staleness mark
 	gone   bool // no longer in the store
 }
 
+// ms is a time in milliseconds since 1970, as the query engine has it.
+type ms = int64
+
 type point struct {
-	t int64 // ms
+	t ms
 	v float64
 }
 
@@ -56,7 +55,7 @@ func (s *store) series(ls labels.Labels) *ring {
 			return r
 		}
 	}
-	name := ls.Get(labels.MetricName)
+	name := ls.Get(model.MetricNameLabel)
 	keep, _ := s.keep.span(name)
 	r := &ring{labels: ls, keep: keep.Milliseconds()}
 	s.byHash[hash] = append(s.byHash[hash], r)
@@ -110,16 +109,17 @@ func (s *store) add(r *ring, t time.Time, v float64, owner string) {
 
 // append adds a point. A time before the last one, as when the clock was set
 // back, starts the series anew; the same time again changes the last point.
-func (r *ring) append(t int64, v float64) {
+func (r *ring) append(t ms, v float64) {
 	n := len(r.points)
-	if n > 0 {
-		switch last := &r.points[(r.head+n-1)%n]; {
-		case t == last.t:
-			last.v = v
-			return
-		case t < last.t:
-			r.points, r.head, n = r.points[:0], 0, 0
-		}
+	if n > 0 && t < r.at(n-1).t {
+		r.points, r.head, n = r.points[:0], 0, 0
+	}
+	if n == 0 || r.at(n-1).v != v {
+		r.flat = t
+	}
+	if n > 0 && t == r.at(n-1).t {
+		r.at(n - 1).v = v
+		return
 	}
 	if n > 0 && r.points[r.head].t < t-r.keep {
 		r.points[r.head] = point{t, v}
@@ -136,13 +136,21 @@ func (r *ring) append(t int64, v float64) {
 // current reports whether the ring still has a point that a rule could ask
 // for. A last point in the future is from before the clock was set back, and
 // the series has had none since.
-func (r *ring) current(now int64) bool {
+func (r *ring) current(now ms) bool {
 	n := len(r.points)
 	if n == 0 {
 		return false
 	}
-	last := r.points[(r.head+n-1)%n].t
+	last := r.at(n - 1).t
 	return last >= now-r.keep && last <= now
+}
+
+// at is the point at a place, the oldest at 0.
+func (r *ring) at(i int) *point {
+	if i += r.head; i >= len(r.points) {
+		i -= len(r.points)
+	}
+	return &r.points[i]
 }
 
 // len is the number of series.
@@ -153,134 +161,6 @@ func (s *store) len() int {
 	}
 	return n
 }
-
-// Querier implements storage.Queryable.
-func (s *store) Querier(mint, maxt int64) (storage.Querier, error) {
-	return &querier{s, mint, maxt}, nil
-}
-
-type querier struct {
-	s          *store
-	mint, maxt int64
-}
-
-// LabelValues implements storage.Querier; instant queries do not ask for it.
-func (*querier) LabelValues(context.Context, string, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	return nil, nil, nil
-}
-
-// LabelNames implements storage.Querier; instant queries do not ask for it.
-func (*querier) LabelNames(context.Context, *storage.LabelHints, ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	return nil, nil, nil
-}
-
-// Close implements storage.Querier.
-func (*querier) Close() error { return nil }
-
-// Select implements storage.Querier.
-func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
-	mint, maxt := q.mint, q.maxt
-	if hints != nil {
-		mint, maxt = hints.Start, hints.End
-	}
-	set := &foundSet{}
-	for _, r := range q.candidates(matchers) {
-		if !matches(r.labels, matchers) {
-			continue
-		}
-		if points := r.between(mint, maxt); len(points) > 0 {
-			set.found = append(set.found, found{r.labels, points})
-		}
-	}
-	if sorted {
-		slices.SortFunc(set.found, func(a, b found) int { return labels.Compare(a.labels, b.labels) })
-	}
-	return set
-}
-
-func (q *querier) candidates(matchers []*labels.Matcher) []*ring {
-	for _, m := range matchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
-			return q.s.byName[m.Value]
-		}
-	}
-	var all []*ring
-	for _, rings := range q.s.byName {
-		all = append(all, rings...)
-	}
-	return all
-}
-
-func matches(ls labels.Labels, matchers []*labels.Matcher) bool {
-	for _, m := range matchers {
-		if !m.Matches(ls.Get(m.Name)) {
-			return false
-		}
-	}
-	return true
-}
-
-// between copies the points of a time span, oldest first.
-func (r *ring) between(mint, maxt int64) []point {
-	n := len(r.points)
-	low := n
-	for low > 0 && r.points[(r.head+low-1)%n].t >= mint {
-		low--
-	}
-	high := n
-	for high > low && r.points[(r.head+high-1)%n].t > maxt {
-		high--
-	}
-	points := make([]point, 0, high-low)
-	for i := low; i < high; i++ {
-		points = append(points, r.points[(r.head+i)%n])
-	}
-	return points
-}
-
-// found is what a selector found of one series, oldest point first. It
-// implements storage.Series and, for the library's iterator, storage.Samples.
-type found struct {
-	labels labels.Labels
-	points []point
-}
-
-// Labels implements storage.Series.
-func (f *found) Labels() labels.Labels { return f.labels }
-
-// Iterator implements storage.Series.
-func (f *found) Iterator(it chunkenc.Iterator) chunkenc.Iterator {
-	if kept, ok := it.(interface{ Reset(storage.Samples) }); ok {
-		kept.Reset(f)
-		return it
-	}
-	return storage.NewListSeriesIterator(f)
-}
-
-// Get implements storage.Samples.
-func (f *found) Get(i int) chunks.Sample { return &f.points[i] }
-
-// Len implements storage.Samples.
-func (f *found) Len() int { return len(f.points) }
-
-// The methods of chunks.Sample; there are no histograms here.
-func (p *point) T() int64                      { return p.t }
-func (p *point) ST() int64                     { return 0 }
-func (p *point) F() float64                    { return p.v }
-func (p *point) H() *histogram.Histogram       { return nil }
-func (p *point) FH() *histogram.FloatHistogram { return nil }
-func (p *point) Type() chunkenc.ValueType      { return chunkenc.ValFloat }
-func (p *point) Copy() chunks.Sample           { c := *p; return &c }
-
-type foundSet struct {
-	found []found
-	next  int
-}
-
-func (s *foundSet) Next() bool                        { s.next++; return s.next <= len(s.found) }
-func (s *foundSet) At() storage.Series                { return &s.found[s.next-1] }
-func (s *foundSet) Err() error                        { return nil }
-func (s *foundSet) Warnings() annotations.Annotations { return nil }
 
 // take fills the store with the past that another one has of the series that
 // this one wants as well. owners are the rules that record now.
@@ -294,8 +174,8 @@ func (s *store) take(from *store, owners map[string]bool) {
 				continue // the rule is gone, and with it what it recorded
 			}
 			taken := s.series(r.labels)
-			for _, p := range r.between(math.MinInt64, math.MaxInt64) {
-				taken.append(p.t, p.v)
+			for i := range r.points {
+				taken.append(r.at(i).t, r.at(i).v)
 			}
 			taken.owner, taken.live = r.owner, r.live
 		}

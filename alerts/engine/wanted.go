@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/prometheus/common/model"
 	"slices"
 	"time"
 
@@ -15,30 +16,57 @@ const lookback = time.Minute
 // analyse finds out what the expression reads and how far back. It is called
 // again when the expression has been changed.
 func (r *Rule) analyse() {
-	r.query, r.metrics, r.always, r.span = r.Expr.String(), nil, false, lookback
+	r.query, r.metrics, r.needs, r.span = r.Expr.String(), nil, needs(r.Expr), lookback
 	parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
-		switch n := n.(type) {
-		case *parser.VectorSelector:
-			if name := metricName(n); name == "" {
-				r.always = true // selects by something else than a name
-			} else if !slices.Contains(r.metrics, name) {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			if name := metricName(s); name != "" && !slices.Contains(r.metrics, name) {
 				r.metrics = append(r.metrics, name)
 			}
-			r.span = max(r.span, reach(n, path))
-		case *parser.Call:
-			switch n.Func.Name {
-			case "absent", "absent_over_time", "vector", "scalar":
-				r.always = true
-			}
-			if len(n.Args) == 0 { // time() and its like
-				r.always = true
-			}
+			r.span = max(r.span, reach(s, path))
 		}
 		return nil
 	})
-	if len(r.metrics) == 0 {
-		r.always = true
+}
+
+// needs lists metrics without any of which the expression has no result, so
+// that there is nothing to evaluate on a node that does not have them.
+func needs(expr parser.Expr) []string {
+	switch e := expr.(type) {
+	case *parser.VectorSelector:
+		if name := metricName(e); name != "" {
+			return []string{name}
+		}
+	case *parser.MatrixSelector:
+		return needs(e.VectorSelector)
+	case *parser.SubqueryExpr:
+		return needs(e.Expr)
+	case *parser.ParenExpr:
+		return needs(e.Expr)
+	case *parser.UnaryExpr:
+		return needs(e.Expr)
+	case *parser.AggregateExpr:
+		return needs(e.Expr)
+	case *parser.BinaryExpr:
+		left, right := needs(e.LHS), needs(e.RHS)
+		switch e.Op {
+		case parser.LOR:
+			return slices.DeleteFunc(left, func(m string) bool { return !slices.Contains(right, m) })
+		case parser.LUNLESS:
+			return left
+		}
+		return append(left, right...)
+	case *parser.Call:
+		switch e.Func.Name {
+		case "absent", "absent_over_time", "scalar", "vector":
+			return nil
+		}
+		var all []string
+		for _, arg := range e.Args {
+			all = append(all, needs(arg)...)
+		}
+		return all
 	}
+	return nil
 }
 
 // metricName is the name that a selector asks for, "" if it does not ask for
@@ -48,7 +76,7 @@ func metricName(s *parser.VectorSelector) string {
 		return s.Name
 	}
 	for _, m := range s.LabelMatchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return m.Value
 		}
 	}
@@ -108,7 +136,7 @@ func wants(groups []*Group) wanted {
 				}
 				p := pattern{span: far}
 				for _, m := range s.LabelMatchers {
-					if m.Name == labels.MetricName {
+					if m.Name == model.MetricNameLabel {
 						p.name = append(p.name, m)
 					}
 				}

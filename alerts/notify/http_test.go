@@ -53,7 +53,7 @@ func server(t *testing.T, answer http.HandlerFunc) (*url.URL, chan request) {
 func status(code int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
-		io.WriteString(w, text)
+		_, _ = io.WriteString(w, text)
 	}
 }
 
@@ -222,8 +222,8 @@ func TestAnswers(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			io.WriteString(conn, "\x00\x01SSH-2.0\r\n")
-			conn.Close()
+			_, _ = io.WriteString(conn, "\x00\x01SSH-2.0\r\n")
+			_ = conn.Close()
 		}, "malformed HTTP", false},
 		{"a connection that is cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", false},
 	} {

@@ -226,7 +226,7 @@ func (t *Target) values() ([]value, error) {
 	} {
 		for _, name := range kind.names {
 			parts := strings.Split(name, "/")
-			if len(parts) != kind.parts && !(kind.parts == -1 && (len(parts) == 2 || len(parts) == 3)) {
+			if len(parts) != kind.parts && (kind.parts != -1 || len(parts) != 2 && len(parts) != 3) {
 				return nil, fmt.Errorf("%q does not have the parts its key asks for", name)
 			}
 			all = append(all, kind.place(parts))

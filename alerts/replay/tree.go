@@ -70,9 +70,9 @@ func newTree(node string, changes []Change) (*tree, error) {
 
 func (t *tree) close() {
 	if t.root != nil {
-		t.root.Close()
+		_ = t.root.Close()
 	}
-	os.RemoveAll(t.dir)
+	_ = os.RemoveAll(t.dir)
 }
 
 func copyTree(from, to string) error {
@@ -171,7 +171,7 @@ func (t *tree) read(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	content, err := io.ReadAll(f)
 	return string(content), err
 }
@@ -183,9 +183,8 @@ func (t *tree) write(name, content string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	_, err = f.WriteString(content)
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // advance brings the tree to a time since the start.
@@ -247,7 +246,7 @@ func (t *tree) happen(e *event) error {
 	}
 	// A writer lets the blocked reader go; then the file is as it was.
 	if w, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
-		w.Close()
+		_ = w.Close()
 	}
 	if err := os.Remove(path); err != nil {
 		return err

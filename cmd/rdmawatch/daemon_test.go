@@ -305,7 +305,7 @@ func TestDaemonKilled(t *testing.T) {
 	}
 	killed := b.kill("killed.json")
 	first.cancel()
-	<-first.ended
+	<-first.ended //nolint:errcheck // how it ended is not the question here
 	first.ended <- nil
 
 	d := b.alerting(log.NewNopLogger(), append(receivers, "--alerting.state-file", killed)...)
@@ -562,7 +562,7 @@ func TestReloadIsOff(t *testing.T) {
 		}
 		s.get("/metrics")
 		s.cancel()
-		<-s.ended
+		<-s.ended //nolint:errcheck // how it ended is not the question here
 		s.ended <- nil
 	}
 }

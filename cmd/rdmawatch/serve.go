@@ -102,7 +102,7 @@ func (f *serveFlags) start(ctx context.Context, d *daemon) (wait func()) {
 	go func() {
 		for range hangup {
 			if d != nil {
-				d.askReload(ctx) // the daemon logs what came of it
+				_ = d.askReload(ctx) // the daemon logs what came of it
 			}
 		}
 	}()

@@ -54,7 +54,7 @@ func serve(t *testing.T, args ...string) *server {
 	s := &server{t: t, client: &http.Client{Timeout: 20 * time.Second}, cancel: cancel, ended: make(chan error, 1), log: make(chan string, 1000)}
 	go func() {
 		err := f.serve(ctx, f.log.logger(w))
-		w.Close()
+		_ = w.Close()
 		s.ended <- err
 	}()
 	listening := make(chan string, 1)
@@ -77,7 +77,7 @@ func serve(t *testing.T, args ...string) *server {
 	t.Cleanup(func() {
 		cancel()
 		s.client.CloseIdleConnections()
-		<-s.ended
+		<-s.ended //nolint:errcheck // how it ended is not the question here
 	})
 	return s
 }
@@ -282,7 +282,7 @@ func hanging(t *testing.T) string {
 	}
 	t.Cleanup(func() { // let the reader go
 		if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
-			w.Close()
+			_ = w.Close()
 		}
 	})
 	return dir
