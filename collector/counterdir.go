@@ -145,8 +145,7 @@ func (c *counterDir) list(d *host.Door, now time.Time) error {
 	switch {
 	case err == nil:
 		c.plan(names)
-	case host.NotOffered(err), host.Denied(err):
-		c.close()
+	case host.NotOffered(err), host.Denied(err): // looked for again later
 	default:
 		return err
 	}

@@ -792,3 +792,25 @@ func TestFewDescriptors(t *testing.T) {
 		})
 	}
 }
+
+// A device that hangs while it goes away is let go of when its read returns.
+func TestHangingDeviceIsLetGo(t *testing.T) {
+	runtime.GC()
+	before := descriptors(t)
+	m := newRig(t, threeNICs(), only("port", "counters"))
+	m.collect()
+	m.runner.c.Timeout = 20 * time.Millisecond
+	for _, f := range m.runner.devices["Slow0"].readers[1].reader.(*counterReader).dirs[0].files {
+		f.file.Close()
+	}
+	release := m.hang("Slow0", symbols)
+	m.collect().want(t, values{stalledOf("Slow0"): 1})
+	m.runner.Close()
+	m.runner.c.Host.Close()
+	held := descriptors(t)
+	if held <= before {
+		t.Fatalf("%d descriptors while the device hangs, %d before: the test shows nothing", held, before)
+	}
+	release("2\n")
+	eventually(t, func() bool { return descriptors(t) <= before })
+}
