@@ -46,6 +46,7 @@ type Engine struct {
 	store  *store
 	query  *promql.Engine
 	series map[*node.Series]*ring // nil: no rule names it
+	since  time.Time              // of the first reading
 
 	// mu guards what follows against the readers. Evaluating does not hold it,
 	// only booking a result does, so that nobody waits for a slow rule.
@@ -157,6 +158,9 @@ func (e *Engine) reaches(s *store, r *Rule) bool {
 
 // Append adds a reading of the node to the past.
 func (e *Engine) Append(s *node.Snapshot) {
+	if e.since.IsZero() || s.Time.Before(e.since) { // the clock may be set back
+		e.since = s.Time
+	}
 	e.store.begin()
 	s.All(func(sample node.Sample) {
 		r, known := e.series[sample.Series]

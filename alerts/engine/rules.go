@@ -48,6 +48,9 @@ func (r *Rule) Severity() string { return r.Labels.Get("severity") }
 // Metrics lists the metrics that the expression selects.
 func (r *Rule) Metrics() []string { return r.metrics }
 
+// Needs lists metrics without any of which the expression has no result.
+func (r *Rule) Needs() []string { return r.needs }
+
 // Span is how far the expression looks back.
 func (r *Rule) Span() time.Duration { return r.span }
 

@@ -162,14 +162,7 @@ func (w wanted) span(metric string) (far time.Duration, any bool) {
 // windows tells of each rule how long it takes a new store until the rule sees
 // all that it looks at: its span, and that of the recorded metrics it reads.
 func windows(groups []*Group) map[*Rule]time.Duration {
-	recorded := map[string][]*Rule{}
-	for _, g := range groups {
-		for _, r := range g.Rules {
-			if r.Record != "" {
-				recorded[r.Record] = append(recorded[r.Record], r)
-			}
-		}
-	}
+	recorded := recordedBy(groups)
 	known := map[*Rule]time.Duration{}
 	var window func(r *Rule) time.Duration
 	window = func(r *Rule) time.Duration {
