@@ -109,11 +109,14 @@ type Finding struct {
 	Verdict     string            `json:"verdict"`
 	Explanation string            `json:"explanation"`
 	Since       time.Time         `json:"since"`
-	Evidence    []Evidence        `json:"evidence"`
-	Causes      []Cause           `json:"causes"` // the likeliest first
-	Next        []Step            `json:"next"`   // checks, the first one first
-	Fix         string            `json:"fix,omitempty"`
-	Runbook     string            `json:"runbook,omitempty"` // address
+	// AsksSeconds is how long the condition must hold before the alert fires,
+	// or how far back the rule counts, whichever is more.
+	AsksSeconds float64    `json:"asks_seconds"`
+	Evidence    []Evidence `json:"evidence"`
+	Causes      []Cause    `json:"causes"` // the likeliest first
+	Next        []Step     `json:"next"`   // checks, the first one first
+	Fix         string     `json:"fix,omitempty"`
+	Runbook     string     `json:"runbook,omitempty"` // address
 }
 
 // Cause is something that may be behind a finding.

@@ -72,6 +72,9 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 	if err != nil {
 		return err
 	}
+	if d != nil {
+		d.simulated = *f.replay != ""
+	}
 	handler, err := f.handler(runner, d)
 	if err != nil {
 		return err
