@@ -52,7 +52,7 @@ func Run(ctx context.Context, c *Case, s Setup) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("case %s: %w", c.Name, err)
 	}
-	defer tree.close()
+	defer tree.Close()
 	p := &player{c: c, s: s, tree: tree, result: &Result{Case: c, sent: map[string]bool{}}, states: map[string]string{}}
 	if err := p.open(); err != nil {
 		return nil, fmt.Errorf("case %s: %w", c.Name, err)
@@ -67,7 +67,7 @@ func Run(ctx context.Context, c *Case, s Setup) (*Result, error) {
 type player struct {
 	c      *Case
 	s      Setup
-	tree   *tree
+	tree   *Tree
 	now    time.Time
 	host   *host.Host
 	runner *collector.Runner
@@ -108,7 +108,7 @@ func (p *player) play(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.tree.advance(after); err != nil {
+		if err := p.tree.Advance(after); err != nil {
 			return err
 		}
 		p.now = start.Add(after)

@@ -7,6 +7,7 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,9 @@ type Case struct {
 	Duration Duration `yaml:"duration"` // 30m if not given
 	Interval Duration `yaml:"interval"` // 15s if not given
 	Changes  []Change `yaml:"changes"`
+	// Every, if given, begins all changes anew this often: those that have an
+	// end, and what is set.
+	Every Duration `yaml:"every"`
 	// Fire lists the alerts that must fire and be sent, Silenced those that
 	// must fire behind another alert, Allowed the names of those that may fire
 	// without being asked for. No other alert may fire.
@@ -56,7 +60,9 @@ type Change struct {
 	Target `yaml:",inline"`
 
 	Set *string `yaml:"set"` // new content, from At on
-	// Add is what a counter gains per second from From until To.
+	// Add is what a counter gains per second from From until To. What several
+	// changes add to one counter is summed up, so that one below zero takes
+	// away from another.
 	Add  *float64 `yaml:"add"`
 	Bits int      `yaml:"bits"` // the counter's field wraps at this width
 
@@ -71,9 +77,13 @@ type Change struct {
 	At   Duration `yaml:"at"`
 	From Duration `yaml:"from"`
 	To   Duration `yaml:"to"` // the end if not given
+	// Every, if given, repeats the change this often: At, From and To are then
+	// those of the first time.
+	Every Duration `yaml:"every"`
 }
 
-// Target is a value of the node. Each key takes one or several.
+// Target is a value of the node. Each key takes one or several names, in which
+// * and [0-3] stand for every file that there is.
 type Target struct {
 	HW      Names `yaml:"hw"`      // <device>/<port>/<counter>: hw_counters of a port; <device>/<counter>: of the device
 	PMA     Names `yaml:"pma"`     // <device>/<port>/<counter>: InfiniBand port counters
@@ -155,7 +165,7 @@ func Parse(content []byte) (*Scenario, error) {
 			c.Duration = Duration(30 * time.Minute)
 		}
 		for j := range c.Changes {
-			if err := c.Changes[j].check(Duration(c.Duration)); err != nil {
+			if err := c.Changes[j].check(c.Every); err != nil {
 				return nil, fmt.Errorf("case %s, change %d: %w", c.Name, j+1, err)
 			}
 		}
@@ -163,10 +173,14 @@ func Parse(content []byte) (*Scenario, error) {
 	return &s, nil
 }
 
-// check completes a change and refuses one that says nothing or too much.
-func (c *Change) check(end Duration) error {
-	if c.To == 0 {
-		c.To = end + Duration(time.Hour)
+// check completes a change and refuses one that says nothing or too much. It
+// is repeated as its case is, unless it says otherwise or never ends.
+func (c *Change) check(every Duration) error {
+	if c.Every == 0 && (c.Set != nil || c.To != 0 || c.From != 0) {
+		c.Every = every
+	}
+	if err := c.checkTimes(); err != nil {
+		return err
 	}
 	values, err := c.values()
 	if err != nil {
@@ -189,6 +203,58 @@ func (c *Change) check(end Duration) error {
 		return fmt.Errorf("bits is 32 or not given")
 	}
 	return nil
+}
+
+// checkTimes gives a change that has no end one that never comes.
+func (c *Change) checkTimes() error {
+	switch {
+	case c.To != 0 && c.To < c.From:
+		return fmt.Errorf("ends before it begins")
+	case c.Every == 0:
+	case c.Every < 0 || c.At >= c.Every:
+		return fmt.Errorf("at is not before the first repetition")
+	case c.Restart:
+		return fmt.Errorf("a restart cannot be repeated")
+	case c.Set == nil && (c.To <= c.From || c.To-c.From > c.Every):
+		return fmt.Errorf("what is repeated needs an end after its beginning, and within the time of one repetition")
+	}
+	if c.To == 0 {
+		c.To = forever
+	}
+	return nil
+}
+
+const forever = Duration(math.MaxInt64)
+
+// latest is when a Set was made last, up to a time; false if not yet.
+func (c *Change) latest(now time.Duration) (time.Duration, bool) {
+	at, every := time.Duration(c.At), time.Duration(c.Every)
+	if now < at {
+		return 0, false
+	}
+	if every > 0 {
+		at += (now - at) / every * every
+	}
+	return at, true
+}
+
+// on reports whether a time is between From and To.
+func (c *Change) on(now time.Duration) bool {
+	since := now - time.Duration(c.From)
+	if c.Every > 0 && since >= 0 {
+		since %= time.Duration(c.Every)
+	}
+	return since >= 0 && since < time.Duration(c.To-c.From)
+}
+
+// during is how long the change has been on until a time.
+func (c *Change) during(now time.Duration) time.Duration {
+	since, length := max(0, now-time.Duration(c.From)), time.Duration(c.To-c.From)
+	if c.Every == 0 {
+		return min(since, length)
+	}
+	every := time.Duration(c.Every)
+	return since/every*length + min(since%every, length)
 }
 
 // value is a place in the fixture: a file, or a line of one.

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// tree is a copy of a node fixture whose files change as a case says.
-type tree struct {
+// Tree is a node fixture of its own whose files change as a case says.
+type Tree struct {
 	dir    string
 	root   *os.Root
 	files  map[string]*changing
@@ -45,30 +45,41 @@ type event struct {
 }
 
 // newTree copies a fixture and prepares its changes.
-func newTree(node string, changes []Change) (*tree, error) {
+func newTree(node string, changes []Change) (*Tree, error) {
 	dir, err := os.MkdirTemp("", "rdmawatch-replay-")
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{dir: dir, files: map[string]*changing{}}
 	if err := copyTree(node, dir); err != nil {
-		t.close()
+		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("copying the fixture: %w", err)
 	}
+	return OpenTree(dir, changes)
+}
+
+// OpenTree makes a tree of a directory, which is the tree's from now on, and
+// goes with it.
+func OpenTree(dir string, changes []Change) (*Tree, error) {
+	t := &Tree{dir: dir, files: map[string]*changing{}}
+	var err error
 	if t.root, err = os.OpenRoot(dir); err != nil {
-		t.close()
+		t.Close()
 		return nil, err
 	}
 	for i := range changes {
 		if err := t.prepare(&changes[i]); err != nil {
-			t.close()
+			t.Close()
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
-func (t *tree) close() {
+// Dir is the directory of the tree.
+func (t *Tree) Dir() string { return t.dir }
+
+// Close removes the tree.
+func (t *Tree) Close() {
 	if t.root != nil {
 		_ = t.root.Close()
 	}
@@ -103,7 +114,7 @@ func copyTree(from, to string) error {
 	})
 }
 
-func (t *tree) prepare(c *Change) error {
+func (t *Tree) prepare(c *Change) error {
 	if c.Device != "" || c.Blocked != "" {
 		t.events = append(t.events, &event{change: c})
 		return nil
@@ -112,18 +123,43 @@ func (t *tree) prepare(c *Change) error {
 	if err != nil {
 		return err
 	}
-	for _, place := range values {
-		v, err := t.value(place)
+	for _, pattern := range values {
+		places, err := t.places(pattern)
 		if err != nil {
 			return err
 		}
-		v.changes = append(v.changes, c)
+		for _, place := range places {
+			v, err := t.value(place)
+			if err != nil {
+				return err
+			}
+			v.changes = append(v.changes, c)
+		}
 	}
 	return nil
 }
 
+// places lists what a name with * or [0-3] stands for.
+func (t *Tree) places(pattern value) ([]value, error) {
+	if !strings.ContainsAny(pattern.file, "*[") {
+		return []value{pattern}, nil
+	}
+	names, err := fs.Glob(t.root.FS(), pattern.file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern.file, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("the fixture has no file %s", pattern.file)
+	}
+	var all []value
+	for _, name := range names {
+		all = append(all, value{file: name, line: pattern.line})
+	}
+	return all, nil
+}
+
 // value finds a value of the tree, so that its changes can be kept with it.
-func (t *tree) value(place value) (*changingValue, error) {
+func (t *Tree) value(place value) (*changingValue, error) {
 	f := t.files[place.file]
 	if f == nil {
 		content, err := t.read(place.file)
@@ -166,7 +202,7 @@ func findLine(lines []string, name string) (index int, prefix, value string) {
 	return -1, "", ""
 }
 
-func (t *tree) read(name string) (string, error) {
+func (t *Tree) read(name string) (string, error) {
 	f, err := t.root.Open(name)
 	if err != nil {
 		return "", err
@@ -178,7 +214,7 @@ func (t *tree) read(name string) (string, error) {
 
 // write changes a file in place, so that descriptors that are kept open see it
 // as they would see a new value in sysfs.
-func (t *tree) write(name, content string) error {
+func (t *Tree) write(name, content string) error {
 	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
@@ -187,8 +223,8 @@ func (t *tree) write(name, content string) error {
 	return errors.Join(err, f.Close())
 }
 
-// advance brings the tree to a time since the start.
-func (t *tree) advance(now time.Duration) error {
+// Advance brings the tree to a time since the start.
+func (t *Tree) Advance(now time.Duration) error {
 	for _, f := range t.files {
 		content, err := f.at(now)
 		if err != nil {
@@ -204,7 +240,7 @@ func (t *tree) advance(now time.Duration) error {
 		}
 	}
 	for _, e := range t.events {
-		on := now >= time.Duration(e.change.From) && now < time.Duration(e.change.To)
+		on := e.change.on(now)
 		if on == e.on {
 			continue
 		}
@@ -216,7 +252,7 @@ func (t *tree) advance(now time.Duration) error {
 	return nil
 }
 
-func (t *tree) happen(e *event) error {
+func (t *Tree) happen(e *event) error {
 	if device := e.change.Device; device != "" {
 		link := filepath.Join(t.dir, "sys/class/infiniband", device)
 		if !e.on {
@@ -274,8 +310,11 @@ func (f *changing) at(now time.Duration) (string, error) {
 func (v *changingValue) at(now time.Duration) (string, error) {
 	text, since, adds, bits := v.initial, time.Duration(0), false, 0
 	for _, c := range v.changes {
-		if c.Set != nil && time.Duration(c.At) <= now && time.Duration(c.At) >= since {
-			text, since = *c.Set, time.Duration(c.At)
+		if c.Set == nil {
+			continue
+		}
+		if at, made := c.latest(now); made && at >= since {
+			text, since = *c.Set, at
 		}
 	}
 	gained := 0.0
@@ -285,10 +324,7 @@ func (v *changingValue) at(now time.Duration) (string, error) {
 		}
 		adds = true
 		bits = max(bits, c.Bits)
-		from, to := max(time.Duration(c.From), since), min(time.Duration(c.To), now)
-		if to > from {
-			gained += *c.Add * (to - from).Seconds()
-		}
+		gained += *c.Add * (c.during(now) - c.during(since)).Seconds()
 	}
 	if !adds {
 		return text, nil
