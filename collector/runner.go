@@ -259,6 +259,24 @@ func (r *Runner) sourcesFor(name string) []Source {
 	return allowed
 }
 
+// Settle waits until every reading under way has returned, or ctx ends. On a
+// virtual clock a device answers again no sooner than its real read does.
+func (r *Runner) Settle(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.devices {
+		if d.running == nil {
+			continue
+		}
+		select {
+		case <-d.running:
+			d.running = nil
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // stopping reports whether Stop has been called.
 func (r *Runner) stopping() bool {
 	select {

@@ -85,13 +85,16 @@ func (p *player) open() error {
 	p.host = h
 	p.runner = collector.NewRunner(collector.Config{
 		Host: h, Sources: collector.Sources(), Now: func() time.Time { return p.now },
-		// Real time, since a read that blocks is real; only a blocked device
-		// takes it, once.
-		Timeout: 2 * time.Second,
+		Timeout: patience,
 	})
 	p.engine = engine.New(engine.Config{Groups: p.s.Groups, Instance: Instance})
 	return nil
 }
+
+// patience is how long a device may take to answer, in real time, since a read
+// that blocks is real. Only a blocked device takes it, once; a machine that is
+// busy with other things does not.
+const patience = 5 * time.Second
 
 func (p *player) shut() {
 	p.runner.Close()
@@ -108,8 +111,12 @@ func (p *player) play(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.tree.Advance(after); err != nil {
+		released, err := p.tree.Advance(after)
+		if err != nil {
 			return err
+		}
+		if released {
+			p.settle(ctx)
 		}
 		p.now = start.Add(after)
 		if err := p.restart(after, interval); err != nil {
@@ -126,6 +133,13 @@ func (p *player) play(ctx context.Context) error {
 		}
 		p.note(after)
 	}
+}
+
+// settle lets the reads return that are blocked no more.
+func (p *player) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	p.runner.Settle(ctx)
 }
 
 // restart stops and starts the program if the case says so at this step.

@@ -223,18 +223,19 @@ func (t *Tree) write(name, content string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Advance brings the tree to a time since the start.
-func (t *Tree) Advance(now time.Duration) error {
+// Advance brings the tree to a time since the start, and reports whether a file
+// that was blocked is so no more.
+func (t *Tree) Advance(now time.Duration) (released bool, err error) {
 	for _, f := range t.files {
 		content, err := f.at(now)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if content == f.last {
 			continue
 		}
 		if err := t.write(f.name, content); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err // of a device that is gone just now nothing can be written
+			return false, err // of a device that is gone just now nothing can be written
 		} else if err == nil {
 			f.last = content
 		}
@@ -245,11 +246,12 @@ func (t *Tree) Advance(now time.Duration) error {
 			continue
 		}
 		e.on = on
+		released = released || e.change.Blocked != "" && !on
 		if err := t.happen(e); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return released, nil
 }
 
 func (t *Tree) happen(e *event) error {

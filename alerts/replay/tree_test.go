@@ -43,7 +43,7 @@ func scenario(t *testing.T, changes string) (*Case, error) {
 
 func at(t *testing.T, tree *Tree, after time.Duration, file string) string {
 	t.Helper()
-	if err := tree.Advance(after); err != nil {
+	if _, err := tree.Advance(after); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(filepath.Join(tree.Dir(), file))
