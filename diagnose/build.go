@@ -42,7 +42,7 @@ func New(in Input) *Report {
 	b.stuck = b.findStuck()
 	r := &Report{
 		Version: Version, Node: in.Node, Time: in.Now.Time, WindowSeconds: in.Window.Seconds(),
-		Simulated: in.Simulated, Interrupted: in.Interrupted,
+		Simulated: in.Simulated, Interrupted: in.Interrupted, Short: in.Short != nil,
 	}
 	r.Findings = b.findings()
 	r.Ports = b.ports(r.Findings)
@@ -120,6 +120,9 @@ func (b *builder) finding(r *engine.Rule, a *engine.Alert, silencedBy string) Fi
 		Causes: ParseCauses(a.Annotations.Get("cause")), Next: ParseSteps(a.Annotations.Get("verify")),
 		Fix: oneLine(a.Annotations.Get("fix")), Runbook: a.Annotations.Get("runbook_url"),
 		AsksSeconds: b.asks(r).Seconds(),
+	}
+	if quiet := a.KeepFiringSince; !quiet.IsZero() {
+		f.QuietSince = &quiet
 	}
 	if len(f.Causes) > 0 {
 		f.Where = f.Causes[0].Sides

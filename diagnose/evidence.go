@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/prometheus/common/model"
@@ -42,7 +43,7 @@ func (b *builder) evidence(r *engine.Rule, a *engine.Alert) []Evidence {
 func (b *builder) near(s engine.Selector, a *engine.Alert) []engine.Past {
 	there := b.past(s.Metric, b.since)
 	there = slices.DeleteFunc(there, func(p engine.Past) bool {
-		return !fits(p.Labels, s.Matchers) || !agrees(p.Labels, a.Labels, "device", "port", "pci")
+		return math.IsNaN(p.Last.Value) || math.IsInf(p.Last.Value, 0) || !fits(p.Labels, s.Matchers) || !agrees(p.Labels, a.Labels, "device", "port", "pci")
 	})
 	var close []engine.Past
 	for _, p := range there {

@@ -24,6 +24,9 @@ type Report struct {
 	WindowSeconds float64 `json:"window_seconds"`
 	// Simulated is true if the values come from a file and not from this machine.
 	Simulated bool `json:"simulated"`
+	// Short is true if the rules were shortened to the window, as for somebody
+	// who does not want to wait for an hour.
+	Short bool `json:"short"`
 	// Interrupted is true if sampling ended early.
 	Interrupted bool        `json:"interrupted,omitempty"`
 	Ports       []Port      `json:"ports"`
@@ -109,6 +112,8 @@ type Finding struct {
 	Verdict     string            `json:"verdict"`
 	Explanation string            `json:"explanation"`
 	Since       time.Time         `json:"since"`
+	// QuietSince is when the condition ended of an alert that is kept for a while.
+	QuietSince *time.Time `json:"quiet_since,omitempty"`
 	// AsksSeconds is how long the condition must hold before the alert fires,
 	// or how far back the rule counts, whichever is more.
 	AsksSeconds float64    `json:"asks_seconds"`

@@ -21,14 +21,15 @@ var speaking = []speakingMetric{
 	{metric: "rdma_port_fec_uncorrectable_blocks_total", one: true},
 	{metric: "rdma_port_module_faults_total", not: map[string]string{"kind": "unplug"}},
 	{metric: "rdma_pause_storm_events_total", not: map[string]string{"kind": "warning|resumed.*"}},
-	{metric: "rdma_priority_receive_discard_packets_total"},
+	{metric: "rdma_priority_receive_discard_packets_total", one: true},
 	{metric: "rdma_pcie_buffer_overflow_packets_total"},
 	{metric: "rdma_pcie_aer_errors_total", not: map[string]string{"severity": "correctable", "error": "UnsupReq|Unsupported Request|Undefined"}},
 }
 
 type speakingMetric struct {
 	metric string
-	// one: several sources count the same thing; the highest count is shown.
+	// one: several sources or priorities count the same thing; the highest count
+	// is shown.
 	one bool
 	// A series of which a label has such a value (a regular expression) is left
 	// out: it counts without any trouble.

@@ -22,6 +22,9 @@ type Setup struct {
 	Inhibitions []engine.Inhibition
 	// Observe, if set, sees every reading.
 	Observe func(step int, s *node.Snapshot)
+	// Evaluated, if set, is called after each evaluation of a reading. It
+	// returns false to end the replay there.
+	Evaluated func(after time.Duration, e *engine.Engine, s *node.Snapshot) bool
 }
 
 // Instance is the value of the label instance during a replay.
@@ -132,6 +135,9 @@ func (p *player) play(ctx context.Context) error {
 			return err
 		}
 		p.note(after)
+		if p.s.Evaluated != nil && !p.s.Evaluated(after, p.engine, snapshot) {
+			return nil
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 	commands := map[string]func(stdout, stderr io.Writer) error{}
 	addServe(app, commands)
+	addDiagnose(app, commands)
 	addReplay(app, commands)
 	addRules(app, commands)
 
@@ -38,11 +40,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return status
 	case err != nil:
 		fmt.Fprintf(stderr, "rdmawatch: %v; see rdmawatch --help\n", err)
+		if len(args) > 0 && args[0] == "diagnose" {
+			return exitUnknown // 2 would say that the node is in trouble
+		}
 		return 2
 	}
-	if err := commands[command](stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "rdmawatch: %v\n", err)
-		return 1
+	return statusOf(commands[command](stdout, stderr), stderr)
+}
+
+// statusOf tells what went wrong, if anything did.
+func statusOf(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
 	}
-	return 0
+	own := &exit{status: 1, err: err}
+	_ = errors.As(err, &own) // else it stays 1
+	if own.err != nil {
+		fmt.Fprintf(stderr, "rdmawatch: %v\n", err)
+	}
+	return own.status
 }

@@ -81,9 +81,22 @@ func addRules(app *kingpin.Application, commands map[string]func(stdout, stderr 
 		return alerts.Print(stdout, settings, *format == "prometheusrule")
 	}
 
+	page := rules.Command("runbook", "Print what to do about an alert.")
+	alert := page.Arg("alert", "Name of the alert.").Required().String()
+	commands[page.FullCommand()] = func(stdout, _ io.Writer) error { return printRunbook(stdout, *alert) }
+
 	check := rules.Command("check", "Check rule files as the daemon would load them.")
 	files := check.Arg("file", "Rule files.").Required().ExistingFiles()
 	commands[check.FullCommand()] = func(stdout, _ io.Writer) error { return checkRules(stdout, *files) }
+}
+
+func printRunbook(w io.Writer, alert string) error {
+	content, err := alerts.File("runbooks/" + alert + ".md")
+	if err != nil {
+		return fmt.Errorf("no runbook for an alert %q; see rdmawatch rules list", alert)
+	}
+	_, err = w.Write(content)
+	return err
 }
 
 func listRules(w io.Writer) error {

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/go-kit/log"
+
+	"github.com/rdmawatch/rdmawatch/collector"
+	"github.com/rdmawatch/rdmawatch/diagnose"
+)
+
+// The exit status of diagnose, as monitoring plug-ins have it.
+const (
+	exitWarning  = 1
+	exitCritical = 2
+	exitUnknown  = 3
+)
+
+type diagnoseFlags struct {
+	collectorFlags
+	ruleFlags
+	duration, interval *time.Duration
+	durationSet        bool
+	devices            *[]string
+	minSeverity        *string
+	format             *string
+	color, verbose     *bool
+	from, only         *string
+}
+
+func addDiagnose(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
+	cmd := app.Command("diagnose", "Look at this node for a while and say what is wrong, where, and what to check next. Exit status: 0 nothing, 1 warning, 2 critical, 3 could not read.")
+	f := newDiagnoseFlags(cmd)
+	commands[cmd.FullCommand()] = func(stdout, stderr io.Writer) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program
+		return f.run(ctx, stdout, stderr)
+	}
+}
+
+func newDiagnoseFlags(cmd *kingpin.CmdClause) *diagnoseFlags {
+	f := &diagnoseFlags{}
+	f.duration = cmd.Flag("duration", "How long to look; 0 for one sample, of which no rate can be judged.").Default("10s").IsSetByUser(&f.durationSet).Duration()
+	f.interval = cmd.Flag("interval", "Time between samples.").Default("1s").Duration()
+	f.devices = cmd.Flag("device", "Only what concerns this device. Repeatable.").PlaceHolder("NAME").Strings()
+	f.minSeverity = cmd.Flag("min-severity", "Least severity of findings: info, warning, critical.").Default("info").Enum("info", "warning", "critical")
+	f.format = cmd.Flag("format", "Form of the report: text, json.").Default("text").Enum("text", "json")
+	f.color = cmd.Flag("color", "Colours on a terminal; NO_COLOR switches them off as well.").Default("true").Bool()
+	f.from = cmd.Flag("from", "Ask the rdmawatch that runs there, with its full history, instead of looking.").PlaceHolder("URL").String()
+	f.only = cmd.Flag("case", "Play this case of a scenario that --replay names; the first one if not given.").String()
+	f.verbose = cmd.Flag("verbose", "Log to standard error what is found and what fails.").Bool()
+	f.collectorFlags = addCollectorFlags(cmd)
+	f.ruleFlags = addRuleFlags(cmd)
+	cmd.GetFlag("collector.min-interval").Hidden() // each sample is a reading
+	return f
+}
+
+func (f *diagnoseFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	report, err := f.report(ctx, stderr)
+	if err != nil {
+		return &exit{exitUnknown, err}
+	}
+	for _, name := range *f.devices {
+		if known := report.Devices(); !slices.Contains(known, name) {
+			return &exit{exitUnknown, fmt.Errorf("no device %q; there are: %s", name, strings.Join(known, ", "))}
+		}
+	}
+	report.Keep(*f.devices)
+	report.KeepSeverity(*f.minSeverity)
+	// A reader that has seen enough, as head, is no failure.
+	if err := f.print(stdout, report); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return &exit{exitUnknown, fmt.Errorf("writing the report: %w", err)}
+	}
+	switch {
+	case len(report.Ports) == 0:
+		return &exit{status: exitUnknown}
+	case report.Worst() == diagnose.Critical:
+		return &exit{status: exitCritical}
+	case report.Worst() == diagnose.Warning:
+		return &exit{status: exitWarning}
+	}
+	return nil
+}
+
+// report makes the report from where the flags say.
+func (f *diagnoseFlags) report(ctx context.Context, stderr io.Writer) (*diagnose.Report, error) {
+	switch {
+	case *f.duration < 0 || *f.interval <= 0:
+		return nil, errors.New("--duration must not be below zero, --interval must be above")
+	case *f.from != "" && *f.replay != "":
+		return nil, errors.New("--from and --replay exclude each other")
+	case *f.from != "":
+		return ask(ctx, *f.from)
+	case isScenario(*f.replay):
+		return f.play(ctx, *f.replay)
+	case *f.only != "":
+		return nil, errors.New("--case is for a scenario file, given by --replay")
+	}
+	return f.look(ctx, stderr)
+}
+
+// look samples this machine, or a fixture.
+func (f *diagnoseFlags) look(ctx context.Context, stderr io.Writer) (*diagnose.Report, error) {
+	setup, err := f.setup()
+	if err != nil {
+		return nil, err
+	}
+	*f.minInterval = 0
+	logger := log.NewNopLogger()
+	if *f.verbose {
+		logger = log.NewLogfmtLogger(log.NewSyncWriter(stderr))
+	}
+	runner, closeRunner, err := f.runner(logger)
+	if err != nil {
+		return nil, err
+	}
+	defer closeRunner()
+	context.AfterFunc(ctx, runner.Stop) // no NIC holds up the end
+	duration := *f.duration
+	if *f.replay != "" && !f.durationSet {
+		duration = 0 // nothing moves in a fixture
+	}
+	watch, err := diagnose.NewWatch(diagnose.WatchConfig{
+		Node: hostName(), Simulated: *f.replay != "", Groups: setup.Groups, Inhibitions: setup.Inhibitions, Window: duration,
+	})
+	if err != nil {
+		return nil, err
+	}
+	interrupted := sample(ctx, runner, watch, duration, *f.interval, progress{stderr, isTerminal(stderr)})
+	report, err := watch.Report(context.WithoutCancel(ctx), interrupted)
+	if report == nil && err == nil {
+		err = errors.New("interrupted before the first sample")
+	}
+	return report, err
+}
+
+// sample reads every interval until the duration has passed or ctx ends, and
+// reports whether it was that. The time runs from the first reading on.
+func sample(ctx context.Context, runner *collector.Runner, watch *diagnose.Watch, duration, interval time.Duration, p progress) (interrupted bool) {
+	defer p.clear()
+	var next, end time.Time
+	for {
+		s := runner.Collect(ctx, nil)
+		if ctx.Err() != nil {
+			return true // what was not read any more has not gone away
+		}
+		watch.Add(ctx, s)
+		if next.IsZero() {
+			next, end = s.Time, s.Time.Add(duration)
+		}
+		if now := time.Now(); !now.Before(end) {
+			return false
+		} else if next = next.Add(interval); next.Before(now) {
+			next = now // a device was slow
+		}
+		if next.After(end) {
+			next = end
+		}
+		p.show(time.Until(end))
+		select {
+		case <-time.After(time.Until(next)):
+		case <-ctx.Done():
+			return true
+		}
+	}
+}
+
+func (f *diagnoseFlags) print(w io.Writer, r *diagnose.Report) error {
+	if *f.format == "json" {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.Write(w, style(w, *f.color))
+}
+
+// hostName is the name of this machine.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
