@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/go-kit/log/level"
-	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
@@ -38,17 +37,13 @@ func NewExposition(runner *Runner, more prometheus.Gatherer) *Exposition {
 
 // Handler serves the metrics. The query parameter collect[] limits a scrape to
 // some sources, as in node_exporter. At most limit scrapes run at a time.
-func (e *Exposition) Handler(limit int) (http.Handler, error) {
-	compress, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(1), gzhttp.MinSize(1024))
-	if err != nil {
-		return nil, fmt.Errorf("preparing compression: %w", err)
-	}
+func (e *Exposition) Handler(limit int) http.Handler {
 	known := map[string]bool{}
 	for _, s := range e.runner.c.Sources {
 		known[s.Name] = true
 	}
 	slots := make(chan struct{}, limit)
-	return compress(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return zipping(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		only := req.URL.Query()["collect[]"]
 		for _, name := range only {
 			if !known[name] {
@@ -67,7 +62,7 @@ func (e *Exposition) Handler(limit int) (http.Handler, error) {
 		promhttp.HandlerForTransactional(g, promhttp.HandlerOpts{
 			EnableOpenMetrics: true, DisableCompression: true,
 		}).ServeHTTP(w, req)
-	})), nil
+	}))
 }
 
 // gathering is one scrape.

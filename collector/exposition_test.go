@@ -36,19 +36,10 @@ func get(t *testing.T, h http.Handler, target string, headers ...string) *httpte
 	return w
 }
 
-func handlerOf(t *testing.T, e *Exposition, limit int) http.Handler {
-	t.Helper()
-	h, err := e.Handler(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
 // scrape serves one scrape and returns the page.
 func scrape(t *testing.T, e *Exposition, query string) string {
 	t.Helper()
-	w := get(t, handlerOf(t, e, 4), "/metrics"+query)
+	w := get(t, e.Handler(4), "/metrics"+query)
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d:\n%s", w.Code, w.Body)
 	}
@@ -226,7 +217,7 @@ func scrapedRig(t *testing.T, adjust ...func(*Config)) (*rig, *Exposition) {
 
 func TestPageFormats(t *testing.T) {
 	_, e := scrapedRig(t)
-	h := handlerOf(t, e, 4)
+	h := e.Handler(4)
 	plain := get(t, h, "/metrics")
 	if got := plain.Header().Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
 		t.Errorf("content type %q", got)
@@ -277,7 +268,7 @@ func TestPageFormats(t *testing.T) {
 
 func TestCollectParameter(t *testing.T) {
 	_, e := scrapedRig(t, only("port", "counters", "hw_counters"))
-	h := handlerOf(t, e, 4)
+	h := e.Handler(4)
 	w := get(t, h, "/metrics?collect[]=counters")
 	page := parsed(t, w.Body.String())
 	if w.Code != http.StatusOK || page["rdma_port_symbol_errors_total"] == nil || page["rdma_port_active"] != nil {
@@ -314,7 +305,7 @@ func hold() *holding {
 
 func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	m, e := scrapedRig(t)
-	h := handlerOf(t, e, 3)
+	h := e.Handler(3)
 	slow := []*holding{hold(), hold()}
 	var wg sync.WaitGroup
 	for _, w := range slow {
@@ -384,7 +375,7 @@ func TestMoreFamiliesThatFail(t *testing.T) {
 		return []*dto.MetricFamily{{Name: &name, Type: &kind, Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &one}}}}}, errors.New("broken collector")
 	}))
 	for range 3 {
-		w := get(t, handlerOf(t, e, 4), "/metrics")
+		w := get(t, e.Handler(4), "/metrics")
 		page := parsed(t, w.Body.String())
 		if w.Code != http.StatusOK || page["rdma_devices"] == nil || page["aaa"] == nil {
 			t.Errorf("status %d:\n%s", w.Code, w.Body)

@@ -33,10 +33,7 @@ func (f *serveFlags) handler(runner *collector.Runner, d *daemon) (http.Handler,
 	if d != nil {
 		more.MustRegister(newAlertMetrics(d))
 	}
-	metrics, err := collector.NewExposition(runner, more).Handler(*f.maxRequests)
-	if err != nil {
-		return nil, err
-	}
+	metrics := collector.NewExposition(runner, more).Handler(*f.maxRequests)
 	landing, err := web.NewLandingPage(web.LandingConfig{
 		Name: "rdmawatch", Description: "Prometheus exporter for RDMA NICs", Version: version.Info(),
 		Links:     []web.LandingLinks{{Address: *f.path, Text: "Metrics"}},
