@@ -1,0 +1,113 @@
+package foreign
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// DefaultApart is the time between two readings that nothing tells.
+const DefaultApart = time.Minute
+
+// setTimes finds when the readings were made: from the names of the files,
+// else from when they were written, else at intervals that are assumed.
+func (e *Evidence) setTimes(line *timeline, inputs []Input, o Options, n int) {
+	if o.Apart <= 0 {
+		o.Apart = DefaultApart
+	}
+	inputOf := make([]map[int]bool, n) // inputs by reading
+	readingsOf := map[int]map[int]bool{}
+	for i := range inputOf {
+		inputOf[i] = map[int]bool{}
+	}
+	for _, p := range line.pieces {
+		inputOf[p.reading][p.input] = true
+		if readingsOf[p.input] == nil {
+			readingsOf[p.input] = map[int]bool{}
+		}
+		readingsOf[p.input][p.reading] = true
+	}
+	for _, source := range []func(*Input) time.Time{
+		func(in *Input) time.Time { return timeOfName(in.Name) },
+		func(in *Input) time.Time { return in.Time },
+	} {
+		if times := tell(inputs, inputOf, readingsOf, source); times != nil {
+			e.Times = times
+			return
+		}
+	}
+	e.Times = []time.Time{o.Now}
+	if n == 1 {
+		if t := tellOne(inputs); !t.IsZero() {
+			e.Times[0] = t
+		}
+		return
+	}
+	for range n - 1 {
+		e.Times = append(e.Times, e.Times[len(e.Times)-1].Add(o.Apart))
+	}
+	e.Assumed = append(e.Assumed, fmt.Sprintf(
+		"nothing tells how much time lies between the %d readings; %g s are assumed, and every rate is as right as that", n, o.Apart.Seconds()))
+}
+
+// tell returns the times of the readings if a source knows them all and they
+// follow each other.
+func tell(inputs []Input, inputOf []map[int]bool, readingsOf map[int]map[int]bool, source func(*Input) time.Time) []time.Time {
+	var times []time.Time
+	for i, of := range inputOf {
+		var at time.Time
+		for input := range of {
+			if t := source(&inputs[input]); len(readingsOf[input]) == 1 && !t.IsZero() && (at.IsZero() || t.Before(at)) {
+				at = t
+			}
+		}
+		if at.IsZero() || i > 0 && at.Sub(times[i-1]) < time.Second {
+			return nil
+		}
+		times = append(times, at)
+	}
+	return times
+}
+
+func tellOne(inputs []Input) time.Time {
+	for i := range inputs {
+		if t := timeOfName(inputs[i].Name); !t.IsZero() {
+			return t
+		}
+	}
+	for i := range inputs {
+		if t := inputs[i].Time; !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+var (
+	stampName = regexp.MustCompile(`(20\d\d)-?([01]\d)-?([0-3]\d)[T_. -]?([0-2]\d)[:h_-]?([0-5]\d)(?:[:m_-]?([0-5]\d))?`)
+	epochName = regexp.MustCompile(`(?:^|\D)(1[5-9]\d{8}|2\d{9})(?:\D|$)`)
+)
+
+// timeOfName reads a time in the name of a file: 20240501-101500,
+// 2024-05-01T10:15:00, or seconds since 1970.
+func timeOfName(name string) time.Time {
+	if m := epochName.FindStringSubmatch(name); m != nil {
+		seconds, err := strconv.ParseInt(m[1], 10, 64)
+		if err == nil {
+			return time.Unix(seconds, 0).UTC()
+		}
+	}
+	m := stampName.FindStringSubmatch(name)
+	if m == nil {
+		return time.Time{}
+	}
+	if m[6] == "" {
+		m[6] = "00"
+	}
+	t, err := time.Parse("20060102150405", m[1]+m[2]+m[3]+m[4]+m[5]+m[6])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
