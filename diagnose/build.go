@@ -87,25 +87,22 @@ func (b *builder) findings() []Finding {
 	return findings
 }
 
-// silencedBy tells for each alert by which it is silenced, or will be once it
-// fires: a consequence that is still pending has its cause already.
+// silencedBy tells for each alert by which it is silenced, or would be if all
+// that is pending fired: a consequence that is still pending has its cause
+// already.
 func silencedBy(inhibitions []engine.Inhibition, alerts []engine.Alert) []string {
 	names := make([]string, len(alerts))
-	note := func(silenced map[int]*engine.Alert) {
-		for i, by := range silenced {
-			names[i] = by.Name()
-		}
+	for i, by := range engine.Inhibit(inhibitions, alerts) {
+		names[i] = by.Name()
 	}
-	note(engine.Inhibit(inhibitions, alerts))
-	for i := range alerts {
-		if alerts[i].State != engine.Pending {
-			continue
-		}
-		alerts[i].State = engine.Firing
-		if by := engine.Inhibit(inhibitions, alerts)[i]; by != nil {
+	later := slices.Clone(alerts)
+	for i := range later {
+		later[i].State = engine.Firing
+	}
+	for i, by := range engine.Inhibit(inhibitions, later) {
+		if alerts[i].State == engine.Pending {
 			names[i] = by.Name()
 		}
-		alerts[i].State = engine.Pending
 	}
 	return names
 }
