@@ -73,6 +73,8 @@ type Runner struct {
 	cached  map[string]*node.Snapshot // by sources read
 	listErr string
 
+	observe func(*node.Snapshot) // gets every whole reading
+
 	inventory inventory
 	restored  map[string]*memory // from before a restart, by device
 
@@ -145,7 +147,18 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 		clear(r.cached)
 	}
 	r.cached[key] = s
+	if r.observe != nil && len(only) == 0 {
+		r.observe(s)
+	}
 	return s
+}
+
+// Observe has f called with every reading of all sources, one at a time. It
+// must be quick, since who asked for the reading waits for it.
+func (r *Runner) Observe(f func(*node.Snapshot)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.observe = f
 }
 
 // bounded limits a collection in time.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -22,7 +21,7 @@ import (
 	"github.com/rdmawatch/rdmawatch/alerts/notify"
 	"github.com/rdmawatch/rdmawatch/collector"
 	"github.com/rdmawatch/rdmawatch/collector/node"
-	"github.com/rdmawatch/rdmawatch/diagnose"
+	"github.com/rdmawatch/rdmawatch/web"
 )
 
 // alertingFlags say what is evaluated on the node and who is told.
@@ -68,10 +67,10 @@ type daemon struct {
 	mailboxes  []*notify.Mailbox
 	state      *stateFile
 	reload     chan chan error
-	settled    chan struct{}                   // a receiver has taken notices
-	simulated  bool                            // what is read comes from a file
-	before     *node.Snapshot                  // of the round before
-	published  atomic.Pointer[diagnose.Report] // of the last round; nil before the first
+	settled    chan struct{}  // a receiver has taken notices
+	simulated  bool           // what is read comes from a file
+	before     *node.Snapshot // of the round before
+	site       *web.Site      // what shows the rounds; nil: nothing does
 }
 
 // newDaemon loads rules and state. It is nil if alerting is switched off.
@@ -195,20 +194,7 @@ func (d *daemon) round(ctx context.Context) {
 	current := d.engine.Alerts()
 	d.dispatcher.Dispatch(current, engine.Inhibit(d.inhibit, current), now)
 	d.state.save(d, now, false)
-	d.publish(snapshot)
-}
-
-// evidenceWindow is how far back the rates in a report look: as far as most
-// rules do.
-const evidenceWindow = 5 * time.Minute
-
-// publish makes what the round gave known to those who serve it.
-func (d *daemon) publish(snapshot *node.Snapshot) {
-	d.published.Store(diagnose.New(diagnose.Input{
-		Node: d.flags.instanceName(), Simulated: d.simulated,
-		Engine: d.engine, Inhibitions: d.inhibit, Before: d.before, Now: snapshot, Window: evidenceWindow,
-	}))
-	d.before = snapshot
+	d.publish(snapshot, current)
 }
 
 // reloadRules reads the rules anew. A file that is wrong leaves the old rules

@@ -72,10 +72,11 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 	if err != nil {
 		return err
 	}
-	if d != nil {
-		d.simulated = *f.replay != ""
+	site, err := f.site(runner, d)
+	if err != nil {
+		return err
 	}
-	handler, err := f.handler(runner, d)
+	handler, err := f.handler(runner, d, site)
 	if err != nil {
 		return err
 	}
