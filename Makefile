@@ -1,6 +1,6 @@
 # Everything that is done with this repository. Go is all that build, run,
 # demo, test, golden, fuzz, bench and cover need; lint fetches its linter as a
-# Go module, and test-vm needs QEMU (see test/vm).
+# Go module, test-browser needs Chromium and test-vm QEMU (see test/vm).
 
 BINARY  := build/rdmawatch
 DEMO    ?= fixtures/nodes/cx6dx-mlx5-roce-5.15
@@ -38,7 +38,7 @@ RACE = $(shell printf '\043include <pthread.h>\n' | \
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## the static binary, build/rdmawatch
@@ -91,6 +91,10 @@ golden: ## write the generated files anew; read the difference before you commit
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml, of the version in tools/go.mod
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+
+.PHONY: test-browser
+test-browser: build ## the pages in headless Chromium, with pictures in build/screenshots
+	cd test/browser && $(GO) test -count=1 -shuffle=on ./...
 
 .PHONY: test-vm
 test-vm: ## the binary against a real kernel with soft-RoCE, in QEMU
