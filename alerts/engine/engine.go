@@ -194,12 +194,14 @@ func (e *Engine) ring(s *node.Series) *ring {
 // Evaluate evaluates all rules at a time, group by group.
 func (e *Engine) Evaluate(ctx context.Context, now time.Time) {
 	begin := time.Now()
+	turn := e.stats.Rounds
 	for _, g := range e.groups {
 		for _, r := range g.Rules {
 			if ctx.Err() != nil {
 				return // stopping, which is no failure of a rule
 			}
-			e.evaluate(ctx, r, now)
+			e.evaluate(ctx, r, now, turn%fullEvery == 0)
+			turn++ // not all in the same round
 		}
 	}
 	e.mu.Lock()
@@ -208,14 +210,17 @@ func (e *Engine) Evaluate(ctx context.Context, now time.Time) {
 	e.stats.LastRound, e.stats.LastDuration, e.stats.Series = now, time.Since(begin), e.store.len()
 }
 
-// evaluate evaluates one rule. An error leaves its alerts as they are.
-func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
+// evaluate evaluates one rule, in full or unless it can be told that it has no
+// result. An error leaves its alerts as they are.
+func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time, full bool) {
 	begin := time.Now()
+	var vector promql.Vector
 	var err error
-	if r.Record != "" {
-		err = e.record(ctx, r, now)
-	} else {
-		err = e.alert(ctx, r, now)
+	if full || e.status[r].Err != nil || !e.nothing(r, now) {
+		vector, err = e.ask(ctx, r.query, now)
+	}
+	if err == nil {
+		err = e.book(ctx, r, vector, now)
 	}
 	if ctx.Err() != nil {
 		return
@@ -234,14 +239,21 @@ func (e *Engine) evaluate(ctx context.Context, r *Rule, now time.Time) {
 	}
 }
 
-// vector evaluates a rule's expression, unless what it needs is not there.
-func (e *Engine) vector(ctx context.Context, r *Rule, now time.Time) (promql.Vector, error) {
-	for _, m := range r.needs {
-		if len(e.store.byName[m]) == 0 {
-			return nil, nil
-		}
+// nothing reports whether a look at the store tells that a rule has no result.
+func (e *Engine) nothing(r *Rule, now time.Time) bool {
+	missing := func(metric string) bool { return len(e.store.byName[metric]) == 0 }
+	return slices.ContainsFunc(r.needs, missing) || r.quiet != nil && r.quiet(e.store, now.UnixMilli())
+}
+
+// book records the result of a rule or moves its alerts on.
+func (e *Engine) book(ctx context.Context, r *Rule, vector promql.Vector, now time.Time) error {
+	if err := r.limit(len(vector)); err != nil {
+		return err
 	}
-	return e.ask(ctx, r.query, now)
+	if r.Record != "" {
+		return e.record(r, vector, now)
+	}
+	return e.alert(ctx, r, vector, now)
 }
 
 func (e *Engine) ask(ctx context.Context, query string, now time.Time) (promql.Vector, error) {
@@ -263,14 +275,7 @@ func (e *Engine) ask(ctx context.Context, query string, now time.Time) (promql.V
 	return nil, fmt.Errorf("result is a %s, not a vector", result.Value.Type())
 }
 
-func (e *Engine) record(ctx context.Context, r *Rule, now time.Time) error {
-	vector, err := e.vector(ctx, r, now)
-	if err != nil {
-		return err
-	}
-	if err := r.limit(len(vector)); err != nil {
-		return err
-	}
+func (e *Engine) record(r *Rule, vector promql.Vector, now time.Time) error {
 	recorded := make([]labels.Labels, len(vector))
 	seen := make(map[uint64]bool, len(vector))
 	for i, sample := range vector {
@@ -306,14 +311,7 @@ func (r *Rule) limit(results int) error {
 	return nil
 }
 
-func (e *Engine) alert(ctx context.Context, r *Rule, now time.Time) error {
-	vector, err := e.vector(ctx, r, now)
-	if err != nil {
-		return err
-	}
-	if err := r.limit(len(vector)); err != nil {
-		return err
-	}
+func (e *Engine) alert(ctx context.Context, r *Rule, vector promql.Vector, now time.Time) error {
 	found := instances{}
 	for _, sample := range vector {
 		a := e.instance(ctx, r, sample, now)

@@ -36,6 +36,7 @@ type Rule struct {
 	changed bool     // by Replace
 	metrics []string // that the expression selects
 	needs   []string // without any of which it has no result
+	quiet   quiet    // tells that it has no result
 	span    time.Duration
 }
 

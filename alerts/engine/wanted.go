@@ -16,7 +16,7 @@ const lookback = time.Minute
 // analyse finds out what the expression reads and how far back. It is called
 // again when the expression has been changed.
 func (r *Rule) analyse() {
-	r.query, r.metrics, r.needs, r.span = r.Expr.String(), nil, needs(r.Expr), lookback
+	r.query, r.metrics, r.needs, r.quiet, r.span = r.Expr.String(), nil, needs(r.Expr), empty(r.Expr), lookback
 	parser.Inspect(r.Expr, func(n parser.Node, path []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
 			if name := metricName(s); name != "" && !slices.Contains(r.metrics, name) {
