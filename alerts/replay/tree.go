@@ -1,11 +1,10 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,11 +19,14 @@ type Tree struct {
 	root   *os.Root
 	files  map[string]*changing
 	events []*event
+	// blocked is how many files block just now.
+	blocked int
 }
 
 // changing is a file of which values change.
 type changing struct {
 	name   string
+	path   string   // where it is, without the links on the way
 	lines  []string // nil: one value is the whole file
 	values []*changingValue
 	last   string
@@ -166,7 +168,11 @@ func (t *Tree) value(place value) (*changingValue, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the fixture has no such file: %w", err)
 		}
-		f = &changing{name: place.file, last: content}
+		path, err := filepath.EvalSymlinks(filepath.Join(t.dir, place.file))
+		if err != nil {
+			return nil, err
+		}
+		f = &changing{name: place.file, path: path, last: content}
 		if place.line != "" {
 			f.lines = strings.Split(content, "\n")
 		}
@@ -214,13 +220,17 @@ func (t *Tree) read(name string) (string, error) {
 
 // write changes a file in place, so that descriptors that are kept open see it
 // as they would see a new value in sysfs.
-func (t *Tree) write(name, content string) error {
-	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
+func (t *Tree) write(f *changing, content string) error {
+	if t.blocked > 0 {
+		if info, err := os.Stat(f.path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			return nil // opening it would wait for a reader; it is written later
+		}
+	}
+	if err := os.WriteFile(f.path, []byte(content), 0o644); err != nil {
 		return err
 	}
-	_, err = f.WriteString(content)
-	return errors.Join(err, f.Close())
+	f.last = content
+	return nil
 }
 
 // Advance brings the tree to a time since the start, and reports whether a file
@@ -234,10 +244,8 @@ func (t *Tree) Advance(now time.Duration) (released bool, err error) {
 		if content == f.last {
 			continue
 		}
-		if err := t.write(f.name, content); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err // of a device that is gone just now nothing can be written
-		} else if err == nil {
-			f.last = content
+		if err := t.write(f, content); err != nil {
+			return false, err
 		}
 	}
 	for _, e := range t.events {
@@ -280,8 +288,10 @@ func (t *Tree) happen(e *event) error {
 		if err := os.Remove(path); err != nil {
 			return err
 		}
+		t.blocked++
 		return syscall.Mkfifo(path, 0o644) // opening it for reading blocks
 	}
+	t.blocked--
 	// A writer lets the blocked reader go; then the file is as it was.
 	if w, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 		_ = w.Close()
@@ -310,7 +320,7 @@ func (f *changing) at(now time.Duration) (string, error) {
 
 // at is the value at a time: what was set last, and what has been added since.
 func (v *changingValue) at(now time.Duration) (string, error) {
-	text, since, adds, bits := v.initial, time.Duration(0), false, 0
+	text, since := v.initial, time.Duration(0)
 	for _, c := range v.changes {
 		if c.Set == nil {
 			continue
@@ -319,14 +329,9 @@ func (v *changingValue) at(now time.Duration) (string, error) {
 			text, since = *c.Set, at
 		}
 	}
-	gained := 0.0
+	adds, bits := false, 0
 	for _, c := range v.changes {
-		if c.Add == nil {
-			continue
-		}
-		adds = true
-		bits = max(bits, c.Bits)
-		gained += *c.Add * (c.during(now) - c.during(since)).Seconds()
+		adds, bits = adds || c.Add != nil, max(bits, c.Bits)
 	}
 	if !adds {
 		return text, nil
@@ -335,9 +340,28 @@ func (v *changingValue) at(now time.Duration) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot add to %q", text)
 	}
-	total := base + uint64(math.Floor(gained+1e-6))
+	total := base + v.gained(since, now)
 	if bits == 32 {
 		total &= 1<<32 - 1
 	}
 	return strconv.FormatUint(total, 10), nil
+}
+
+// gained is what has been added between two times. The sum is exact: a counter
+// whose changes cancel each other must stand still, and not go back by one.
+func (v *changingValue) gained(since, now time.Duration) uint64 {
+	sum := new(big.Float).SetPrec(128) // of a float64 times a time.Duration
+	for _, c := range v.changes {
+		if c.Add == nil {
+			continue
+		}
+		if on := c.during(now) - c.during(since); on > 0 {
+			product := new(big.Float).SetPrec(128).SetInt64(int64(on))
+			sum.Add(sum, product.Mul(product, big.NewFloat(*c.Add)))
+		}
+	}
+	const slack = 1000 // of a billion: 0.1 per second is a little less in a float64
+	sum.Quo(sum.Add(sum, big.NewFloat(slack)), big.NewFloat(1e9))
+	total, _ := sum.Uint64()
+	return total
 }

@@ -126,6 +126,28 @@ func TestChangesOverTime(t *testing.T) {
 	}
 }
 
+// Between any two moments: not even rounding moves it.
+func TestStoppedCounterStandsStill(t *testing.T) {
+	c, err := scenario(t, `changes: [{hw: mlx5_0/1/sent, add: 2000000003}, {hw: mlx5_0/1/sent, add: 6500000009},
+		{hw: mlx5_0/1/sent, add: -8500000012, from: 37m30s, to: 38m45s}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := OpenTree(plant(t), c.Changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	// 2250 s of 8500000012 and the 100 from before.
+	const want = "19125000027100"
+	for i := range 200 {
+		after := 37*time.Minute + 30*time.Second + time.Duration(i)*370_000_019
+		if got := at(t, tree, after, "sys/class/infiniband/mlx5_0/ports/1/hw_counters/sent"); got != want {
+			t.Fatalf("after %s: got %s, want %s", after, got, want)
+		}
+	}
+}
+
 // A name with a * or [] means every file of that name, and no other.
 func TestNamesOfSeveral(t *testing.T) {
 	c, err := scenario(t, `changes: [{hw: "mlx5_*/1/sent", add: 1}, {ethtool: "eth[1-9]/rx_packets", add: 2}]`)
@@ -147,6 +169,27 @@ func TestNamesOfSeveral(t *testing.T) {
 		if got := at(t, tree, 10*time.Second, file); got != want {
 			t.Errorf("%s: got %q, want %q", file, got, want)
 		}
+	}
+}
+
+// What a file counts goes on behind a read that hangs.
+func TestBlockedFileCountsOn(t *testing.T) {
+	c, err := scenario(t, `changes: [{ethtool: eth0/rx_packets, add: 2}, {blocked: ethtool/eth0/S, from: 10s, to: 20s}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := OpenTree(plant(t), c.Changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	for _, after := range []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second} {
+		if _, err := tree.Advance(after); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := at(t, tree, 21*time.Second, "ethtool/eth0/S"), "NIC statistics:\n     rx_packets: 47\n     tx_packets: 11"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
