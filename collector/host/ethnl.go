@@ -185,7 +185,8 @@ func (d *Door) ethtoolText(netdev, name string) (string, error) {
 	if err := checkNetdev(netdev); err != nil {
 		return "", err
 	}
-	return d.readText(d.host.replay, "ethtool/"+netdev+"/"+name, maxText)
+	text, err := d.readText(d.host.replay, "ethtool/"+netdev+"/"+name, maxText)
+	return string(text), err
 }
 
 // timedOut reports whether err is the end of a deadline.

@@ -39,12 +39,18 @@ func (s *EthtoolStats) Names() []string { return s.names }
 // that gave values; at first it is true.
 func (s *EthtoolStats) Read(d *Door) (values []uint64, changed bool, err error) {
 	if err = checkNetdev(s.netdev); err == nil {
+		at, text := "ethtool/"+s.netdev+"/S", ""
+		d.host.asksText(at)
 		if d.Replay() {
-			err = s.readText(d)
+			text, err = s.readText(d)
 		} else {
-			d.host.trace("ethtool/" + s.netdev + "/S")
+			d.host.trace(at)
 			err = s.read(func(command uint32, n int) (int, []byte, error) { return d.askStats(s.netdev, command, n) })
+			if errors.Is(err, errTooManyStats) || errors.Is(err, errStatsUnstable) {
+				text = undecodable
+			}
 		}
+		d.host.answeredText(at, text, err, func() string { return printStats(s.names, s.values) })
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("reading statistics of %s: %w", s.netdev, err)
@@ -126,18 +132,18 @@ func statName(b []byte) string {
 }
 
 // readText answers from a fixture, whose file may change between readings.
-func (s *EthtoolStats) readText(d *Door) error {
-	text, err := d.readText(d.host.replay, "ethtool/"+s.netdev+"/S", maxText)
+func (s *EthtoolStats) readText(d *Door) (string, error) {
+	text, err := d.ethtoolText(s.netdev, "S")
 	if err != nil {
-		return err
+		return "", err
 	}
 	names, values, err := parseStats(text)
 	if err != nil {
-		return err
+		return text, err
 	}
 	s.changed = s.changed || !slices.Equal(names, s.names)
 	s.names, s.values = names, values
-	return nil
+	return text, nil
 }
 
 // maxText bounds a text of a fixture. The longest are the statistics of an

@@ -20,14 +20,19 @@ type Dir struct {
 func (d *Door) OpenDir(name string) (*Dir, error) {
 	d.host.trace(name)
 	root, err := d.host.sys.OpenRoot(name)
+	d.host.saw(name)
 	if err != nil {
-		return nil, d.count(d.host.outside(name, err))
+		return nil, d.count(d.host.outside(d.host.sys, name, err))
 	}
 	return &Dir{host: d.host, root: root, name: name}, nil
 }
 
 // List returns the names in the directory, sorted.
-func (dir *Dir) List(d *Door) ([]string, error) { return d.list(dir.root, ".", dir.name) }
+func (dir *Dir) List(d *Door) ([]string, error) {
+	names, err := d.list(dir.root, ".", dir.name)
+	d.host.listed(dir.name, names, err)
+	return names, err
+}
 
 // File returns a file of the directory, not yet opened.
 func (dir *Dir) File(name string) *File { return &File{dir: dir, name: name} }
@@ -42,6 +47,7 @@ type File struct {
 	dir  *Dir
 	name string
 	kept *os.File
+	at   string // where the kept file is in a fixture, if that is recorded
 }
 
 // Name is the file's name in its directory.
@@ -54,11 +60,16 @@ func (f *File) Path() string { return f.dir.name + "/" + f.name }
 // newline. A file longer than buf is cut. After an error the next Read opens
 // the file anew.
 func (f *File) Read(d *Door, buf []byte) ([]byte, error) {
-	n, err := f.read(buf)
+	f.asks()
+	n, err := awake(f.dir.host, func() (int, error) {
+		n, err := f.read(buf)
+		if err == nil {
+			err = f.dir.host.fixtureError(buf[:n])
+		}
+		return n, err
+	})
 	text := buf[:n]
-	if err == nil {
-		err = f.dir.host.fixtureError(text)
-	}
+	f.dir.host.answered(f.at, text, err)
 	if d.count(err) != nil {
 		f.Close()
 		return nil, fmt.Errorf("reading %s: %w", f.Path(), err)
@@ -69,13 +80,24 @@ func (f *File) Read(d *Door, buf []byte) ([]byte, error) {
 	return text, nil
 }
 
+// asks announces a read to the recorder.
+func (f *File) asks() {
+	switch h := f.dir.host; {
+	case h.recorder == nil:
+	case f.kept == nil || f.at == "":
+		f.at = h.asks(f.Path())
+	default:
+		h.recorder.Asks(f.at)
+	}
+}
+
 func (f *File) read(buf []byte) (int, error) {
 	file := f.kept
 	if file == nil {
 		f.dir.host.trace(f.Path())
 		opened, err := f.dir.root.OpenFile(f.name, os.O_RDONLY, 0)
 		if err != nil {
-			return 0, f.dir.host.outside(f.name, err)
+			return 0, f.dir.host.outside(f.dir.root, f.name, err)
 		}
 		file = opened
 		if h := f.dir.host; h.open.Add(1) <= h.maxOpen {

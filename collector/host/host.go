@@ -44,6 +44,8 @@ type Config struct {
 	// Trace, if set, is told of everything that is opened or asked for, before
 	// it happens.
 	Trace func(what string)
+	// Recorder, if set, is given everything that is read, as a fixture has it.
+	Recorder Recorder
 }
 
 // Host is an open machine or fixture. Its methods may be used concurrently.
@@ -59,12 +61,16 @@ type Host struct {
 
 	socket            ethtoolSocket
 	noEthtool, noRDMA outage
+
+	recorder Recorder // nil if nothing is recorded
+	book     rdmaBook
+	sleepers sleepers // of a fixture
 }
 
 // New opens a machine or a fixture. Its error tells which directory is missing
 // and which flag sets it.
 func New(c Config) (*Host, error) {
-	h := &Host{trace: c.Trace, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs, procPath: c.Procfs}
+	h := &Host{trace: c.Trace, recorder: c.Recorder, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs, procPath: c.Procfs}
 	if h.trace == nil {
 		h.trace = func(string) {}
 	}
@@ -100,17 +106,18 @@ func escapeError(root *os.Root) error {
 	return ErrOutside
 }
 
-// outside turns that error into ErrOutside.
-func (h *Host) outside(name string, err error) error {
+// outside turns that error of opening name in root into ErrOutside.
+func (h *Host) outside(root *os.Root, name string, err error) error {
 	if errors.Is(err, h.escape) {
 		return fmt.Errorf("%s: %w", name, ErrOutside)
 	}
-	return err
+	return h.fixtureRefusal(root, name, err)
 }
 
 // Close releases the machine. Files and directories opened through it stay
 // usable until they are closed themselves.
 func (h *Host) Close() {
+	h.sleepers.end(true)
 	h.socket.close()
 	h.sys.Close()
 	if h.replay != nil {
@@ -149,6 +156,16 @@ func (h *Host) openProc() (*os.Root, error) {
 		return h.replay.OpenRoot("proc")
 	}
 	return os.OpenRoot(h.procPath)
+}
+
+// Kernel is the release of the kernel that runs here; "unknown" if it does not
+// say.
+func Kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "unknown"
+	}
+	return unix.ByteSliceToString(u.Release[:])
 }
 
 func descriptorLimit() int64 {
@@ -197,51 +214,34 @@ func (d *Door) count(err error) error {
 
 // Read returns the text of a small sysfs file without its final newline. The
 // path is relative to the mount point of sysfs.
-func (d *Door) Read(name string) (string, error) {
-	return d.readText(d.host.sys, name, MaxValue)
-}
+func (d *Door) Read(name string) (string, error) { return d.ReadLong(name, MaxValue) }
 
 // ReadLong is Read for files of up to limit bytes; a longer file is cut.
 func (d *Door) ReadLong(name string, limit int) (string, error) {
-	return d.readText(d.host.sys, name, limit)
+	at := d.host.asks(name)
+	text, err := d.readText(d.host.sys, name, limit)
+	d.host.answered(at, text, err)
+	return strings.TrimSuffix(string(text), "\n"), err
 }
 
-func (d *Door) readText(root *os.Root, name string, limit int) (string, error) {
+func (d *Door) readText(root *os.Root, name string, limit int) ([]byte, error) {
 	d.host.trace(name)
-	f, err := root.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return "", d.count(d.host.outside(name, err))
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, int64(limit)))
-	if err == nil {
-		err = d.host.fixtureError(text)
-	}
-	if d.count(err) != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	return strings.TrimSuffix(string(text), "\n"), nil
-}
-
-// fixtureError turns the text errno:NAME, which stands in fixtures for a file
-// that could not be read, into that error.
-func (h *Host) fixtureError(text []byte) error {
-	const mark = "errno:"
-	if h.replay == nil || len(text) <= len(mark) || string(text[:len(mark)]) != mark {
-		return nil
-	}
-	name := strings.TrimSpace(string(text[len(mark):]))
-	for _, errno := range fixtureErrnos {
-		if errnoName(errno) == name {
-			return errno
+	text, err := awake(d.host, func() ([]byte, error) {
+		f, err := root.OpenFile(name, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, d.host.outside(root, name, err)
 		}
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, int64(limit)))
+		if err == nil {
+			err = d.host.fixtureError(text)
+		}
+		return text, err
+	})
+	if d.count(err) != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	return fmt.Errorf("fixture names an unknown error %q", name)
-}
-
-var fixtureErrnos = [...]syscall.Errno{
-	unix.EINVAL, unix.ENOENT, unix.EIO, unix.ENODEV, unix.EACCES, unix.EPERM, unix.EOPNOTSUPP, unix.ENXIO, unix.EBUSY,
-	unix.ETIMEDOUT, unix.EAGAIN, unix.ENODATA, unix.EPROTONOSUPPORT,
+	return text, nil
 }
 
 // errnoName is the name that people look for: the kernel's EOPNOTSUPP is also
@@ -256,7 +256,9 @@ func errnoName(errno syscall.Errno) string {
 // List returns the names in a sysfs directory, sorted. A directory that does
 // not exist gives an error that errors.Is fs.ErrNotExist.
 func (d *Door) List(name string) ([]string, error) {
-	return d.list(d.host.sys, name, name)
+	names, err := d.list(d.host.sys, name, name)
+	d.host.listed(name, names, err)
+	return names, err
 }
 
 // list returns the names in a directory of root, which is called fullName
@@ -265,10 +267,13 @@ func (d *Door) list(root *os.Root, name, fullName string) ([]string, error) {
 	d.host.trace(fullName)
 	f, err := root.Open(name)
 	if err != nil {
-		return nil, d.count(fmt.Errorf("listing %s: %w", fullName, d.host.outside(name, err)))
+		return nil, d.count(fmt.Errorf("listing %s: %w", fullName, d.host.outside(root, name, err)))
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
+	if err != nil {
+		err = d.host.fixtureRefusal(root, name, err)
+	}
 	if d.count(err) != nil {
 		return nil, fmt.Errorf("listing %s: %w", fullName, err)
 	}
@@ -279,6 +284,7 @@ func (d *Door) list(root *os.Root, name, fullName string) ([]string, error) {
 // Exists reports whether a sysfs path exists, following links.
 func (d *Door) Exists(name string) bool {
 	d.host.trace(name)
+	d.host.saw(name)
 	_, err := d.host.sys.Stat(name)
 	return err == nil
 }
@@ -290,10 +296,22 @@ const maxLinks = 40
 // relative to the mount point of sysfs. A link out of sysfs is refused.
 func (d *Door) Resolve(name string) (string, error) {
 	d.host.trace(name)
-	if path.IsAbs(name) {
-		return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+	d.host.saw(name)
+	place, err := d.host.walk(name, func(string, string) {})
+	if err != nil {
+		return "", fmt.Errorf("resolving %s: %w", name, err)
 	}
-	done, links := "", 0
+	return place, nil
+}
+
+// walk follows the links of a sysfs path, each of which it shows to link, and
+// returns where they lead. After an error that is the part of the path at which
+// it had to stop.
+func (h *Host) walk(name string, link func(at, target string)) (place string, err error) {
+	if path.IsAbs(name) {
+		return "", ErrOutside
+	}
+	done, last, links := "", "", 0 // last is the link being followed
 	todo := strings.Split(name, "/")
 	for len(todo) > 0 {
 		part := todo[0]
@@ -303,24 +321,26 @@ func (d *Door) Resolve(name string) (string, error) {
 		}
 		if part == ".." {
 			if done == "" {
-				return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+				return last, ErrOutside
 			}
 			done = strings.TrimPrefix(path.Dir("/"+done), "/")
 			continue
 		}
 		next := path.Join(done, part)
-		target, err := d.host.sys.Readlink(next)
+		target, err := h.sys.Readlink(next)
 		switch {
 		case errors.Is(err, unix.EINVAL): // not a link
 			done = next
 		case err != nil:
-			return "", fmt.Errorf("resolving %s: %w", name, err)
+			return next, err
 		case path.IsAbs(target):
-			return "", fmt.Errorf("resolving %s: %w", name, ErrOutside)
+			return next, ErrOutside
 		default:
 			if links++; links > maxLinks {
-				return "", fmt.Errorf("resolving %s: %w", name, unix.ELOOP)
+				return next, unix.ELOOP
 			}
+			link(next, target)
+			last = next
 			todo = append(strings.Split(target, "/"), todo...)
 		}
 	}
@@ -385,6 +405,7 @@ func (d *Door) Instance(name string) uint64 {
 		return 0
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		d.host.sawInstance(name, stat.Ino)
 		return stat.Ino
 	}
 	return 0

@@ -31,7 +31,7 @@ type Pause struct {
 // Pause reads the flow control settings and counts of an interface
 // (`ethtool -I -a`).
 func (d *Door) Pause(netdev string) (Pause, error) {
-	return ask(d, netdev, "flow control", "a", unix.ETHTOOL_MSG_PAUSE_GET, unix.ETHTOOL_MSG_PAUSE_GET_REPLY, decodePause, parsePause)
+	return ask(d, netdev, "flow control", "a", unix.ETHTOOL_MSG_PAUSE_GET, unix.ETHTOOL_MSG_PAUSE_GET_REPLY, decodePause, parsePause, printPause)
 }
 
 // FEC is forward error correction of an interface's link. Of each count,
@@ -45,7 +45,7 @@ type FEC struct {
 
 // FEC reads the error correction of an interface (`ethtool -I --show-fec`).
 func (d *Door) FEC(netdev string) (FEC, error) {
-	return ask(d, netdev, "error correction", "fec", unix.ETHTOOL_MSG_FEC_GET, unix.ETHTOOL_MSG_FEC_GET_REPLY, decodeFEC, parseFEC)
+	return ask(d, netdev, "error correction", "fec", unix.ETHTOOL_MSG_FEC_GET, unix.ETHTOOL_MSG_FEC_GET_REPLY, decodeFEC, parseFEC, printFEC)
 }
 
 // LinkState is whether an interface's link is up.
@@ -57,23 +57,26 @@ type LinkState struct {
 
 // LinkState reads the state of an interface's link (`ethtool -I`).
 func (d *Door) LinkState(netdev string) (LinkState, error) {
-	return ask(d, netdev, "link state", "link", unix.ETHTOOL_MSG_LINKSTATE_GET, unix.ETHTOOL_MSG_LINKSTATE_GET_REPLY, decodeLinkState, parseLinkState)
+	return ask(d, netdev, "link state", "link", unix.ETHTOOL_MSG_LINKSTATE_GET, unix.ETHTOOL_MSG_LINKSTATE_GET_REPLY, decodeLinkState, parseLinkState, printLinkState)
 }
 
 // ask answers from the kernel or from a fixture's text of the given name.
-func ask[T any](d *Door, netdev, what, name string, request, answer uint8, decode func([]byte) (T, error), parse func(string) (T, error)) (v T, err error) {
+func ask[T any](d *Door, netdev, what, name string, request, answer uint8, decode func([]byte) (T, error), parse func(string) (T, error), print func(string, T) string) (v T, err error) {
+	at, text := "ethtool/"+netdev+"/"+name, ""
+	d.host.asksText(at)
 	if d.Replay() {
-		var text string
 		if text, err = d.ethtoolText(netdev, name); err == nil {
 			v, err = parse(text)
 		}
 	} else {
-		d.host.trace("ethtool/" + netdev + "/" + name)
+		d.host.trace(at)
 		var b []byte
 		if b, err = d.askEthtool(netdev, request, answer); err == nil {
+			text = undecodable
 			v, err = decode(b)
 		}
 	}
+	d.host.answeredText(at, text, err, func() string { return print(netdev, v) })
 	if err != nil {
 		var none T
 		return none, fmt.Errorf("reading %s of %s: %w", what, netdev, err)

@@ -38,15 +38,21 @@ type RDMALink struct {
 
 // RDMALinks returns the ports of a device (`rdma link`).
 func (d *Door) RDMALinks(device string) (links []RDMALink, err error) {
+	const at = "netlink/rdma-link"
+	text := ""
 	if d.Replay() {
-		var text string
-		if text, err = d.rdmaText("netlink/rdma-link"); err == nil {
+		if text, err = d.rdmaText(at); err == nil {
 			links, err = parseRDMALinks(text, device)
 		}
 	} else {
-		d.host.trace("netlink/rdma-link")
+		d.host.trace(at)
 		links, err = d.askRDMALinks(device)
 	}
+	lines := printRDMALinks(device, links)
+	if err != nil {
+		lines = linesAbout(text, device)
+	}
+	d.host.answeredRDMA(at, device, lines, err)
 	if err != nil {
 		return nil, fmt.Errorf("reading RDMA links of %s: %w", device, err)
 	}
@@ -62,18 +68,24 @@ type RDMADevice struct {
 
 // RDMADevice describes a device (`rdma dev`).
 func (d *Door) RDMADevice(device string) (dev RDMADevice, err error) {
+	const at = "netlink/rdma-dev"
 	if d.Replay() {
 		var text string
-		if text, err = d.rdmaText("netlink/rdma-dev"); err == nil {
+		if text, err = d.rdmaText(at); err == nil {
 			dev, err = parseRDMADevice(text, device)
 		}
 	} else {
-		d.host.trace("netlink/rdma-dev")
+		d.host.trace(at)
 		var found rdmaDevice
 		if found, err = d.askRDMADevice(device); err == nil {
 			dev = found.RDMADevice
 		}
 	}
+	lines := ""
+	if err == nil {
+		lines = printRDMADevice(device, dev)
+	}
+	d.host.answeredRDMA(at, device, lines, err)
 	if err != nil {
 		return RDMADevice{}, fmt.Errorf("reading RDMA device %s: %w", device, err)
 	}
@@ -225,7 +237,7 @@ func (d *Door) rdmaText(name string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", ErrNoNetlink, err)
 	}
-	return text, err
+	return string(text), err
 }
 
 // parseRDMALinks reads the lines of one device in the text of `rdma link`, such
