@@ -25,12 +25,14 @@ type Setup struct {
 	// Evaluated, if set, is called after each evaluation of a reading. It
 	// returns false to end the replay there.
 	Evaluated func(after time.Duration, e *engine.Engine, s *node.Snapshot) bool
+	// Recorder, if set, is given what is read.
+	Recorder host.Recorder
 }
 
 // Instance is the value of the label instance during a replay.
 const Instance = "node"
 
-// Start is the time at which every replay begins.
+// start is the time at which every scenario begins.
 var start = time.Unix(1_700_000_000, 0).UTC()
 
 // Event is a change of an alert's state.
@@ -56,7 +58,8 @@ func Run(ctx context.Context, c *Case, s Setup) (*Result, error) {
 		return nil, fmt.Errorf("case %s: %w", c.Name, err)
 	}
 	defer tree.Close()
-	p := &player{c: c, s: s, tree: tree, result: &Result{Case: c, sent: map[string]bool{}}, states: map[string]string{}}
+	p := newPlayer(c, tree.dir, s)
+	p.tree = tree
 	if err := p.open(); err != nil {
 		return nil, fmt.Errorf("case %s: %w", c.Name, err)
 	}
@@ -70,7 +73,8 @@ func Run(ctx context.Context, c *Case, s Setup) (*Result, error) {
 type player struct {
 	c      *Case
 	s      Setup
-	tree   *Tree
+	dir    string // of the fixture
+	tree   *Tree  // nil for a recording
 	now    time.Time
 	host   *host.Host
 	runner *collector.Runner
@@ -79,9 +83,13 @@ type player struct {
 	states map[string]string // by label set
 }
 
+func newPlayer(c *Case, dir string, s Setup) *player {
+	return &player{c: c, s: s, dir: dir, result: &Result{Case: c, sent: map[string]bool{}}, states: map[string]string{}}
+}
+
 // open starts the program: collectors and engine as serve has them.
 func (p *player) open() error {
-	h, err := host.New(host.Config{Replay: p.tree.dir})
+	h, err := host.New(host.Config{Replay: p.dir, Recorder: p.s.Recorder})
 	if err != nil {
 		return err
 	}
@@ -125,20 +133,25 @@ func (p *player) play(ctx context.Context) error {
 		if err := p.restart(after, interval); err != nil {
 			return err
 		}
-		snapshot := p.runner.Collect(ctx, nil)
-		if p.s.Observe != nil {
-			p.s.Observe(step, snapshot)
-		}
-		p.engine.Append(snapshot)
-		p.engine.Evaluate(ctx, p.now)
-		if err := p.failures(); err != nil {
+		if on, err := p.step(ctx, step, after); err != nil || !on {
 			return err
 		}
-		p.note(after)
-		if p.s.Evaluated != nil && !p.s.Evaluated(after, p.engine, snapshot) {
-			return nil
-		}
 	}
+}
+
+// step reads and judges the node as it is now, and reports whether to go on.
+func (p *player) step(ctx context.Context, step int, after time.Duration) (bool, error) {
+	snapshot := p.runner.Collect(ctx, nil)
+	if p.s.Observe != nil {
+		p.s.Observe(step, snapshot)
+	}
+	p.engine.Append(snapshot)
+	p.engine.Evaluate(ctx, p.now)
+	if err := p.failures(); err != nil {
+		return false, err
+	}
+	p.note(after)
+	return p.s.Evaluated == nil || p.s.Evaluated(after, p.engine, snapshot), nil
 }
 
 // settle lets the reads return that are blocked no more.
