@@ -22,6 +22,11 @@ type collectorFlags struct {
 	rawEthtool                    *string
 	devices                       filterFlags
 	sources                       map[string]*sourceFlags
+
+	// Set by the commands that need them.
+	recorder host.Recorder    // is given what is read
+	clock    func() time.Time // instead of the real one
+	opened   opened           // by runner
 }
 
 type filterFlags struct{ include, exclude *string }
@@ -36,7 +41,7 @@ func addCollectorFlags(cmd *kingpin.CmdClause) collectorFlags {
 		sysfs:       cmd.Flag("path.sysfs", "Mount point of sysfs. Default: /sys below --path.rootfs.").String(),
 		procfs:      cmd.Flag("path.procfs", "Mount point of procfs. Default: /proc below --path.rootfs.").String(),
 		rootfs:      cmd.Flag("path.rootfs", "Mount point of the machine's root, in a container.").Default("/").String(),
-		replay:      cmd.Flag("replay", "Read the node fixture in this directory instead of this machine.").PlaceHolder("DIR").String(),
+		replay:      cmd.Flag("replay", "Read this node fixture (a directory) or capture (a .tar.gz) instead of this machine.").PlaceHolder("NODE").String(),
 		timeout:     cmd.Flag("collector.timeout", "How long a scrape waits for a device; below the usual scrape timeout of 10s.").Default("5s").Duration(),
 		minInterval: cmd.Flag("collector.min-interval", "How old a reading may be and still answer a scrape.").Default("1s").Duration(),
 		restricted:  cmd.Flag("collector.read-restricted", "Read devices that NVIDIA's fabric manager owns too; each read is a line in the kernel log.").Bool(),
@@ -99,14 +104,15 @@ func (f *collectorFlags) runner(logger log.Logger) (*collector.Runner, func(), e
 			c.Sources = append(c.Sources, s)
 		}
 	}
-	if c.Host, err = host.New(host.Config{Sysfs: f.sysfsPath(logger), Procfs: f.procfsPath(), Replay: *f.replay}); err != nil {
+	if err := f.open(logger); err != nil {
 		return nil, nil, err
 	}
+	c.Host, c.Now = f.opened.host, f.opened.clock
 	if c.Host.Replay() {
 		level.Warn(logger).Log("msg", "simulated: every value comes from a fixture, not from this machine", "fixture", *f.replay)
 	}
 	r := collector.NewRunner(c)
-	return r, func() { r.Close(); c.Host.Close() }, nil
+	return r, func() { r.Close(); f.opened.close() }, nil
 }
 
 // sysfsPath is where sysfs is: as told, or below the root. A container that

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/go-kit/log"
 
+	"github.com/rdmawatch/rdmawatch/capture"
 	"github.com/rdmawatch/rdmawatch/collector"
 	"github.com/rdmawatch/rdmawatch/diagnose"
 )
@@ -107,6 +108,8 @@ func (f *diagnoseFlags) report(ctx context.Context, stderr io.Writer) (*diagnose
 		return f.play(ctx, *f.replay)
 	case *f.only != "":
 		return nil, errors.New("--case is for a scenario file, given by --replay")
+	case capture.IsArchive(*f.replay):
+		return f.lookBack(ctx, stderr)
 	}
 	return f.look(ctx, stderr)
 }
@@ -118,11 +121,7 @@ func (f *diagnoseFlags) look(ctx context.Context, stderr io.Writer) (*diagnose.R
 		return nil, err
 	}
 	*f.minInterval = 0
-	logger := log.NewNopLogger()
-	if *f.verbose {
-		logger = log.NewLogfmtLogger(log.NewSyncWriter(stderr))
-	}
-	runner, closeRunner, err := f.runner(logger)
+	runner, closeRunner, err := f.runner(f.logger(stderr))
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +143,13 @@ func (f *diagnoseFlags) look(ctx context.Context, stderr io.Writer) (*diagnose.R
 		err = errors.New("interrupted before the first sample")
 	}
 	return report, err
+}
+
+func (f *diagnoseFlags) logger(stderr io.Writer) log.Logger {
+	if *f.verbose {
+		return log.NewLogfmtLogger(log.NewSyncWriter(stderr))
+	}
+	return log.NewNopLogger()
 }
 
 // sample reads every interval until the duration has passed or ctx ends, and

@@ -2,20 +2,51 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/rdmawatch/rdmawatch/alerts/engine"
 	"github.com/rdmawatch/rdmawatch/alerts/replay"
+	"github.com/rdmawatch/rdmawatch/capture"
 	"github.com/rdmawatch/rdmawatch/collector/node"
 	"github.com/rdmawatch/rdmawatch/diagnose"
 )
 
-// isScenario reports whether --replay names a file and not a node fixture.
+// isScenario reports whether --replay names a file that is no capture, and not a
+// node fixture.
 func isScenario(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return err == nil && info.Mode().IsRegular() && !capture.IsArchive(path)
+}
+
+// lookBack judges what a capture has, from its first reading to its last.
+func (f *diagnoseFlags) lookBack(ctx context.Context, stderr io.Writer) (*diagnose.Report, error) {
+	setup, err := f.setup()
+	if err != nil {
+		return nil, err
+	}
+	var seen []*node.Snapshot
+	*f.minInterval = 0
+	if err := f.readings(ctx, f.logger(stderr), func(s *node.Snapshot) { seen = append(seen, s) }); err != nil {
+		return nil, err
+	}
+	if len(seen) == 0 {
+		return nil, errors.New("interrupted before the first reading")
+	}
+	watch, err := diagnose.NewWatch(diagnose.WatchConfig{
+		Node: replay.Instance, Simulated: true, Groups: setup.Groups, Inhibitions: setup.Inhibitions,
+		Window: seen[len(seen)-1].Time.Sub(seen[0].Time),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range seen {
+		watch.Add(ctx, s)
+	}
+	return watch.Report(context.WithoutCancel(ctx), ctx.Err() != nil)
 }
 
 // play plays a case of a scenario to its end on a virtual clock, and reports

@@ -31,6 +31,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	commands := map[string]func(stdout, stderr io.Writer) error{}
 	addServe(app, commands)
 	addDiagnose(app, commands)
+	addCapture(app, commands)
 	addReplay(app, commands)
 	addRules(app, commands)
 

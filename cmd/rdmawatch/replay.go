@@ -14,11 +14,12 @@ import (
 	"github.com/rdmawatch/rdmawatch/alerts"
 	"github.com/rdmawatch/rdmawatch/alerts/engine"
 	"github.com/rdmawatch/rdmawatch/alerts/replay"
+	"github.com/rdmawatch/rdmawatch/capture"
 )
 
 func addReplay(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
-	cmd := app.Command("replay", "Play scenarios on a virtual clock through collectors and rules, and check what they expect.")
-	files := cmd.Arg("scenario", "Scenario files.").Required().ExistingFiles()
+	cmd := app.Command("replay", "Play scenarios or captures on a virtual clock through collectors and rules; of scenarios check what they expect.")
+	files := cmd.Arg("file", "Scenarios (.yaml) or captures (.tar.gz).").Required().ExistingFiles()
 	only := cmd.Flag("case", "Play only the case of this name.").String()
 	rules := addRuleFlags(cmd)
 	commands[cmd.FullCommand()] = func(stdout, _ io.Writer) error {
@@ -30,6 +31,12 @@ func addReplay(app *kingpin.Application, commands map[string]func(stdout, stderr
 		}
 		failed := 0
 		for _, file := range *files {
+			if capture.IsArchive(file) {
+				if err := playCapture(ctx, stdout, file, setup); err != nil {
+					return err
+				}
+				continue
+			}
 			n, err := playFile(ctx, stdout, file, *only, setup)
 			if err != nil {
 				return err
@@ -54,6 +61,30 @@ func (f *ruleFlags) setup() (replay.Setup, error) {
 		return replay.Setup{}, err
 	}
 	return replay.Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}, nil
+}
+
+// playCapture plays a capture and prints what the alerts did.
+func playCapture(ctx context.Context, w io.Writer, file string, setup replay.Setup) error {
+	c, err := capture.Open(file)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	times := c.Times()
+	result, err := replay.Play(ctx, replay.Recording{Dir: c.Dir(), Times: times, Advance: c.Advance}, setup)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if len(times) == 1 {
+		fmt.Fprintf(w, "%s: one reading, in which nothing can have moved\n", file)
+	} else {
+		fmt.Fprintf(w, "%s: %d readings in %s\n", file, len(times), times[len(times)-1].Sub(times[0]))
+	}
+	result.Print(w)
+	if len(result.Events) == 0 {
+		fmt.Fprintln(w, "  no alert was pending or fired")
+	}
+	return nil
 }
 
 // playFile plays the cases of a file and returns how many failed.
