@@ -110,6 +110,7 @@ func troubled(now time.Time, t *testing.T) Round {
 	pause.PauseShare, pause.Worst = ptr(0.312), &diagnose.Worst{Severity: "warning", Alert: "RDMAPFCBackPressureReceived"}
 	pause.TransmittedBytesPerSecond = ptr(9e9)
 	pause.SinceBoot = []diagnose.Evidence{{Metric: "rdma_retries_exceeded_total", Labels: map[string]string{"kind": "transport"}, Counter: true, Value: 19}}
+	r.Report.Ports[2].Worst = &diagnose.Worst{Severity: "warning", Alert: "RDMAOutOfSequence"}
 	narrow := &r.Report.Ports[5]
 	narrow.PCIe.Text, narrow.PCIe.Lanes = "32 GT/s x8 of x16", 8
 	narrow.Worst = &diagnose.Worst{Severity: "warning", Alert: "RDMAPCIeWidthDowngraded"}

@@ -213,7 +213,7 @@ func (s *Site) verdict(v *statusView, r Round) verdict {
 	case len(v.Ports) == 0 && len(v.Stalled) == 0:
 		return verdict{"", "No RDMA device", "The kernel shows none on this node."}
 	case len(v.Pending) > 0:
-		return verdict{"pending", "Nothing yet", fmt.Sprintf("%s, %s that will be found if the condition lasts.", ports, plural(len(v.Pending), "condition"))}
+		return verdict{"pending", "Nothing yet", fmt.Sprintf("%s. %s of trouble, each of which becomes a finding if it lasts.", ports, plural(len(v.Pending), "sign"))}
 	default:
 		return verdict{"ok", "Nothing found", fmt.Sprintf("%s, judged by %d rules.", ports, countAlerts(r))}
 	}
