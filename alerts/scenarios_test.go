@@ -36,8 +36,8 @@ func scenarioFiles(t *testing.T) []string {
 	return files
 }
 
-// Every scenario: what must fire fires in time, nothing else does, and
-// Prometheus sees it the same way.
+// Every scenario: what must fire fires in time, nothing else does, Prometheus
+// sees it the same way, and a person reads of it first.
 func TestScenarios(t *testing.T) {
 	s, tool := setup(t), promtool(t)
 	for _, file := range scenarioFiles(t) {
@@ -46,13 +46,17 @@ func TestScenarios(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var records []*record
 			for i := range scenario.Cases {
 				c := &scenario.Cases[i]
 				t.Run(c.Name, func(t *testing.T) {
+					s := s
+					first := watchFirst(c, &s)
 					played := play(t, c, s)
+					first.check(t, name)
 					records = append(records, played)
 					for _, wrong := range played.result.Judge() {
 						t.Error(wrong)

@@ -14,7 +14,7 @@ import (
 
 // remembering are metrics that say something only after rdmawatch has watched
 // for long.
-var remembering = []string{catalog.DevicePresent.Name, catalog.OperationsUnchanged.Name}
+var remembering = []string{catalog.DevicePresent.Name, catalog.OperationsUnchanged.Name, catalog.PortBestRate.Name}
 
 // notJudged groups the rules that found nothing, and whose finding nothing
 // proves nothing, by the reason. Rules about what this node does not have are

@@ -184,14 +184,16 @@ func (r *Report) Worst() string {
 const firing = "firing"
 
 // sortFindings puts first what to look at first: what fires before what may
-// yet, causes before what they explain, the worse before the harmless, and the
-// physical layer before what travels over it.
+// yet, causes before what they explain, the worse before the harmless, what
+// still holds before what has ended, and the physical layer before what travels
+// over it.
 func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
 			boolean(a.SilencedBy != "")-boolean(b.SilencedBy != ""),
 			boolean(a.State != firing)-boolean(b.State != firing),
 			Rank(b.Severity)-Rank(a.Severity),
+			boolean(a.QuietSince != nil)-boolean(b.QuietSince != nil),
 			areaRank(a.Area)-areaRank(b.Area),
 			a.Since.Compare(b.Since),
 			cmp.Compare(a.Alert, b.Alert),

@@ -149,11 +149,7 @@ func (p *page) findings(r *Report) {
 
 func (p *page) finding(number int, f *Finding, r *Report) {
 	p.verdict(fmt.Sprintf("%d. ", number), f)
-	for i := range r.Findings {
-		if other := &r.Findings[i]; other != f && other.Alert == f.Alert && other.State == f.State && other.SilencedBy == "" {
-			p.text("   ", "     ", "also: "+other.Verdict)
-		}
-	}
+	p.others(f, r.Findings)
 	p.field("alert", f.Alert+f.timing(r))
 	p.field("where", or(strings.Join(f.Where, " or "), "not known"))
 	p.field("means", f.Explanation)
@@ -168,6 +164,26 @@ func (p *page) finding(number int, f *Finding, r *Report) {
 	}
 	p.field("fix", f.Fix)
 	p.field("runbook", or(f.runbook(), f.Runbook))
+}
+
+// others writes of which ports else the same is found: their names, where the
+// sentence is the same but for these.
+func (p *page) others(f *Finding, findings []Finding) {
+	var names []string
+	for i := range findings {
+		o := &findings[i]
+		if o == f || o.Alert != f.Alert || o.State != f.State || o.SilencedBy != "" {
+			continue
+		}
+		if f.Device != "" && f.Port == o.Port && strings.ReplaceAll(f.Verdict, f.Device, o.Device) == o.Verdict {
+			names = append(names, o.Device)
+		} else {
+			p.text("   ", "     ", "also: "+o.Verdict)
+		}
+	}
+	if len(names) > 0 {
+		p.text("   ", "     ", "the same on "+strings.Join(names, ", "))
+	}
 }
 
 // verdict writes the sentence that a tired person reads.

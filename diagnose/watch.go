@@ -55,11 +55,7 @@ func (w *Watch) Report(ctx context.Context, interrupted bool) (*Report, error) {
 		return nil, nil
 	}
 	window := w.last.Time.Sub(w.first.Time)
-	within := window
-	if within > 0 {
-		within += time.Millisecond // a range does not include its beginning
-	}
-	groups, short, err := engine.Shorten(w.c.Groups, within)
+	groups, short, err := engine.Shorten(w.c.Groups, window)
 	if err != nil {
 		return nil, err
 	}

@@ -42,27 +42,26 @@ func Shorten(groups []*Group, window time.Duration) ([]*Group, map[*Rule]*Shorte
 	return copies, short, nil
 }
 
-// shorten changes an expression in place.
+// shorten changes an expression in place, and reports whether that is more than
+// another time over which a rate is taken.
 func shorten(expr parser.Expr, window time.Duration) (partial bool) {
-	least := max(window, time.Millisecond) // a range has some length
+	least := window + time.Millisecond // a range does not include its beginning
 	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.MatrixSelector:
-			if n.Range > least {
-				n.Range = least
-				if window == 0 || !isRate(path) {
-					partial = true
-				}
+			if n.Range > least && (window == 0 || !isRate(path)) {
+				partial = true
+			}
+			if fit(&n.Range, &n.VectorSelector.(*parser.VectorSelector).OriginalOffset, least) {
+				partial = true
 			}
 		case *parser.SubqueryExpr:
-			if n.Range > least {
-				n.Range, partial = least, true
+			if n.Range+n.OriginalOffset > least {
+				partial = true
 			}
-			if n.OriginalOffset > window {
-				n.OriginalOffset, partial = window, true
-			}
+			fit(&n.Range, &n.OriginalOffset, least)
 		case *parser.VectorSelector:
-			if n.OriginalOffset > window {
+			if n.OriginalOffset > window { // beside a range it fits by now
 				n.OriginalOffset, partial = window, true
 			}
 		case *parser.BinaryExpr:
@@ -73,6 +72,22 @@ func shorten(expr parser.Expr, window time.Duration) (partial bool) {
 		return nil
 	})
 	return partial
+}
+
+// fit makes a range that ends some time ago fit into a window, in proportion,
+// and reports whether that moved its end.
+func fit(span, offset *time.Duration, window time.Duration) (moved bool) {
+	far := *span + max(*offset, 0)
+	if far <= window {
+		return false
+	}
+	share := float64(window) / float64(far)
+	*span = max(time.Duration(float64(*span)*share), time.Millisecond)
+	if *offset <= 0 {
+		return false
+	}
+	*offset = time.Duration(float64(*offset) * share)
+	return true
 }
 
 // isRate reports whether the call around a range selector means the same over
