@@ -2,6 +2,7 @@ package alerts_test
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
 	"github.com/rdmawatch/rdmawatch/collector/host"
 	"github.com/rdmawatch/rdmawatch/collector/node"
+	"github.com/rdmawatch/rdmawatch/diagnose"
 	"github.com/rdmawatch/rdmawatch/fixtures"
 )
 
@@ -157,4 +159,41 @@ func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+// BenchmarkDiagnose is all that diagnose does beside sampling: the rules are
+// parsed, eleven readings of sixteen NICs taken in and judged, the report is
+// written.
+func BenchmarkDiagnose(b *testing.B) {
+	big := newBigNode(readNode(b, "cx6dx-mlx5-roce-5.15"), 16)
+	inhibitions, err := alerts.Inhibitions()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	begin, rounds := cpuTime(b), 0
+	for b.Loop() {
+		rounds++
+		groups, err := alerts.Groups(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		w, err := diagnose.NewWatch(diagnose.WatchConfig{
+			Node: "node", Groups: engine.NodeScope(groups), Inhibitions: inhibitions, Window: 150 * time.Second,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for range 11 {
+			w.Add(b.Context(), big.next())
+		}
+		report, err := w.Report(b.Context(), false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := report.Write(io.Discard, diagnose.Style{Width: 80}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((cpuTime(b)-begin).Microseconds())/1e3/float64(rounds), "CPU-ms/op")
 }

@@ -45,7 +45,7 @@ func (w *Watch) Add(ctx context.Context, s *node.Snapshot) {
 	}
 	w.last = s
 	w.engine.Append(s)
-	w.engine.Evaluate(ctx, s.Time)
+	w.engine.Record(ctx, s.Time)
 }
 
 // Report judges what was seen; nil if nothing was. It may have been less than

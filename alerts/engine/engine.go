@@ -53,6 +53,7 @@ type Engine struct {
 	mu      sync.Mutex
 	groups  []*Group
 	windows map[*Rule]time.Duration
+	lasting map[*Rule]bool // the recording rules whose past is looked at
 	active  map[*Rule]instances
 	status  map[*Rule]RuleStatus
 	stats   Stats
@@ -109,7 +110,7 @@ func newQueryEngine(maxSamples int) *promql.Engine {
 
 // load puts groups into use with an empty store.
 func (e *Engine) load(groups []*Group) {
-	e.groups, e.windows = groups, windows(groups)
+	e.groups, e.windows, e.lasting = groups, windows(groups), lasting(groups)
 	e.store = newStore(wants(groups))
 	e.series = map[*node.Series]*ring{}
 }
