@@ -27,7 +27,9 @@ func (r *Report) Write(w io.Writer, style Style) error {
 	p.ports(r.Ports)
 	p.findings(r)
 	p.sinceBoot(r.Ports)
-	p.notJudged(r.NotJudged)
+	if len(r.Ports) > 0 {
+		p.notJudged(r.NotJudged)
+	}
 	p.unseen(r.Unseen)
 	return p.err
 }
@@ -80,7 +82,9 @@ func (p *page) head(r *Report) {
 	if r.Simulated {
 		p.text("", "  ", "SIMULATED: the values come from a file, not from this machine.")
 	}
-	p.text("", "  ", r.summary())
+	if len(r.Ports) > 0 || len(r.Findings) > 0 {
+		p.text("", "  ", r.summary())
+	}
 }
 
 func (r *Report) sampled() string {

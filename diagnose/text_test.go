@@ -183,7 +183,7 @@ func TestWriteOtherWords(t *testing.T) {
 		{"nothing was found", func(r *Report) { r.Findings = nil }, "\nNothing found on 2 ports.\n"},
 		{"one sample", func(r *Report) { r.WindowSeconds = 0 }, "UTC: one sample. Rates need two: nothing that\n  moves was judged.\n"},
 		{"cut short", func(r *Report) { r.Interrupted = true }, "UTC: interrupted after 10s.\n"},
-		{"no device", func(r *Report) { r.Ports = nil }, "No RDMA device was found. Is its driver loaded?"},
+		{"no device", func(r *Report) { r.Ports, r.Findings = nil, nil }, "this machine.\n\nNo RDMA device was found. Is its driver loaded?"},
 		{"of a daemon", func(r *Report) { r.Short = false }, "  alert     RDMAX, since 03:12:06 (1s)\n"},
 		{"over, but kept", func(r *Report) { r.Short = false; r.Findings[0].QuietSince = &quiet }, "  alert     RDMAX, since 03:12:06 (1s); quiet since 03:11:00 (1m7s)\n"},
 		{"not firing yet", func(r *Report) { r.Findings[0].State = "pending" }, "1. WARNING, pending mlx5_0 port 1 loses packets\n  alert     RDMAX, not sent yet: held for 1s of 5m\n"},

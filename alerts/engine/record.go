@@ -17,7 +17,7 @@ func (e *Engine) Record(ctx context.Context, now time.Time) {
 				return
 			}
 			if e.lasting[r] {
-				e.evaluate(ctx, r, now)
+				e.evaluate(ctx, r, now, false)
 			}
 		}
 	}

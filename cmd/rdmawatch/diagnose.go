@@ -153,7 +153,8 @@ func (f *diagnoseFlags) logger(stderr io.Writer) log.Logger {
 }
 
 // sample reads every interval until the duration has passed or ctx ends, and
-// reports whether it was that. The time runs from the first reading on.
+// reports whether it was that. The time runs from the first reading on; without
+// any device there is no need to wait.
 func sample(ctx context.Context, runner *collector.Runner, watch *diagnose.Watch, duration, interval time.Duration, p progress) (interrupted bool) {
 	defer p.clear()
 	var next, end time.Time
@@ -163,6 +164,9 @@ func sample(ctx context.Context, runner *collector.Runner, watch *diagnose.Watch
 			return true // what was not read any more has not gone away
 		}
 		watch.Add(ctx, s)
+		if len(s.Devices) == 0 {
+			return false // there is nothing to look at
+		}
 		if next.IsZero() {
 			next, end = s.Time, s.Time.Add(duration)
 		}
