@@ -33,6 +33,21 @@ type Report struct {
 	Findings    []Finding   `json:"findings"` // worst first
 	NotJudged   []NotJudged `json:"not_judged"`
 	Unseen      []Unseen    `json:"unseen"`
+	// Read is what a report of attached texts was made of; nil if it is of a
+	// machine. Assumed is what they do not tell, a sentence each.
+	Read    []Read   `json:"read,omitempty"`
+	Assumed []string `json:"assumed,omitempty"`
+}
+
+// Read is what was made of texts of one kind in one file.
+type Read struct {
+	Source  string `json:"source"`         // file
+	Line    int    `json:"line,omitempty"` // where the first one begins, if the file holds others
+	Kind    string `json:"kind,omitempty"` // what printed them; "" if that is not known
+	About   string `json:"about,omitempty"`
+	Texts   int    `json:"texts"`   // how many there were
+	Outcome string `json:"outcome"` // used, noted (understood, but no rule asks for it) or refused
+	Why     string `json:"why,omitempty"`
 }
 
 // Port is one port of one device. What is not known is absent: nil or "".

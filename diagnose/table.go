@@ -19,9 +19,14 @@ func (p *page) paint(severity, word, line string) string {
 }
 
 // ports writes a line for each port, or a few where columns do not fit.
-func (p *page) ports(ports []Port) {
+func (p *page) ports(r *Report) {
+	ports := r.Ports
 	p.line("")
-	if len(ports) == 0 {
+	switch {
+	case len(ports) == 0 && r.Read != nil:
+		p.text("", "  ", "None of the texts tells of an RDMA device.")
+		return
+	case len(ports) == 0:
 		p.text("", "  ", "No RDMA device was found. Is its driver loaded? (ls /sys/class/infiniband)")
 		return
 	}

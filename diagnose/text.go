@@ -24,13 +24,14 @@ func (r *Report) Write(w io.Writer, style Style) error {
 	}
 	p.style.Width = max(p.style.Width, 20)
 	p.head(r)
-	p.ports(r.Ports)
+	p.ports(r)
 	p.findings(r)
 	p.sinceBoot(r.Ports)
 	if len(r.Ports) > 0 {
 		p.notJudged(r.NotJudged)
 	}
 	p.unseen(r.Unseen)
+	p.read(r)
 	return p.err
 }
 
@@ -79,7 +80,9 @@ func (p *page) field(name, text string) {
 func (p *page) head(r *Report) {
 	when := r.Time.UTC().Format("2006-01-02 15:04:05 UTC")
 	p.text("", "  ", fmt.Sprintf("%s, %s: %s", r.Node, when, r.sampled()))
-	if r.Simulated {
+	if r.Read != nil {
+		p.text("", "  ", fmt.Sprintf("Of attached texts, not of this machine: %s.", r.readSummary()))
+	} else if r.Simulated {
 		p.text("", "  ", "SIMULATED: the values come from a file, not from this machine.")
 	}
 	if len(r.Ports) > 0 || len(r.Findings) > 0 {

@@ -19,7 +19,7 @@ var archives = []struct{ magic, what string }{
 
 var terminal = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
-// clean makes lines of what was attached: without the marks of other systems,
+// clean makes lines of what was attached, without the marks of other systems,
 // colours of the terminal and stray zero bytes. What is not text is refused.
 func clean(b []byte) ([]string, error) {
 	if len(strings.TrimSpace(string(b))) == 0 {
@@ -38,14 +38,19 @@ func clean(b []byte) ([]string, error) {
 	if strings.Contains(text, "\x1b") {
 		text = terminal.ReplaceAllString(text, "")
 	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if len(line) > maxLine {
-			lines[i] = line[:maxLine]
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(lines) == maxLines {
+			break
 		}
+		lines = append(lines, line[:min(len(line), maxLine)])
 	}
 	return lines, nil
 }
+
+// maxLines bounds the lines of a text: one of all blank lines must not become
+// much larger than it is.
+const maxLines = 1_000_000
 
 // maxLine bounds a line. The longest that are wanted are records of rdma
 // statistic in JSON, with some hundred counters a port and a dozen ports.

@@ -17,7 +17,8 @@ import (
 // ticket has seen the fault for a while.
 const longAgo = 25 * time.Hour
 
-// Collect reads the machine that the texts describe, once for each reading.
+// Collect reads the machine that the texts describe, once for each reading, and
+// fills what lies between where that is long.
 func (e *Evidence) Collect(ctx context.Context) ([]*node.Snapshot, error) {
 	if len(e.steps) == 0 {
 		return nil, nil
@@ -37,7 +38,7 @@ func (e *Evidence) Collect(ctx context.Context) ([]*node.Snapshot, error) {
 	var snapshots []*node.Snapshot
 	var memory json.RawMessage
 	for i, step := range e.steps {
-		if err := t.write(step); err != nil {
+		if err := t.write(step, e.boots[i]); err != nil {
 			return nil, fmt.Errorf("writing what was read: %w", err)
 		}
 		if i == 0 {
@@ -48,6 +49,9 @@ func (e *Evidence) Collect(ctx context.Context) ([]*node.Snapshot, error) {
 		var s *node.Snapshot
 		if s, memory, err = read(ctx, dir, e.Times[i], memory); err != nil {
 			return nil, err
+		}
+		if i > 0 {
+			snapshots = append(snapshots, fill(snapshots[len(snapshots)-1], s)...)
 		}
 		snapshots = append(snapshots, s)
 	}

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rdmawatch/rdmawatch/collector/node"
 )
 
 var noon = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -125,11 +128,9 @@ func values(t *testing.T, e *Evidence, reading int) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reading >= len(snapshots) {
-		t.Fatalf("%d readings", len(snapshots))
-	}
+	i := slices.IndexFunc(snapshots, func(s *node.Snapshot) bool { return s.Time.Equal(e.Times[reading]) })
 	found := map[string]float64{}
-	for _, d := range snapshots[reading].Devices {
+	for _, d := range snapshots[i].Devices {
 		for _, s := range d.Samples {
 			var labels []string
 			for i, name := range s.Series.Metric.LabelNames() {

@@ -33,6 +33,7 @@ func newFit(all sketch) *fit {
 	f.joinLIDs()
 	f.joinFunctions()
 	f.nameDevices()
+	f.nameNetdevs()
 	f.joinNetdevs()
 	f.inventForNetdevs()
 	f.joinPCI()
@@ -192,6 +193,17 @@ func (f *fit) nameDevices() {
 	}
 }
 
+// nameNetdevs gives interfaces without a name one of our own.
+func (f *fit) nameNetdevs() {
+	unnamed := 0
+	for _, netdev := range f.names(netInterface) {
+		if strings.HasPrefix(netdev, "?") {
+			f.rename(netInterface, netdev, "netdev"+strconv.Itoa(unnamed))
+			unnamed++
+		}
+	}
+}
+
 // byPlace takes the place out of a name that udev made: rocep65s0f0 and
 // enp65s0f0np0 sit at p65s0f0.
 var byPlace = regexp.MustCompile(`^(?:en|roce|ib|rdma|iw)(P?\d*p\d+s\d+(?:f\d+)?)(?:n\w+)?$`)
@@ -218,26 +230,14 @@ func (f *fit) joinNetdevs() {
 	if len(devices) != 1 || len(netdevs) != 1 || !f.alike(devices[0], netdevs[0]) {
 		return
 	}
-	shown := netdevs[0]
-	if strings.HasPrefix(shown, "?") {
-		shown = "the interface that the statistics are of"
-	}
-	f.assume("%s belongs to %s: no other is left", shown, devices[0])
+	f.assume("%s belongs to %s: no other is left", netdevs[0], devices[0])
 	f.put(rdmaDevice, devices[0], factNetdev+f.port(devices[0]), netdevs[0])
 }
 
 // port is the number of the only port that is known of a device.
 func (f *fit) port(device string) string {
-	ports := map[string]bool{}
-	for k := range f.all {
-		if p := strings.Split(k.file, "/"); k.kind == rdmaDevice && k.name == device && p[0] == "ports" && len(p) > 2 {
-			ports[p[1]] = true
-		}
-	}
-	if len(ports) == 1 {
-		for p := range ports {
-			return p
-		}
+	if ports := f.all.ports(device); len(ports) == 1 {
+		return ports[0]
 	}
 	return "1"
 }
@@ -277,13 +277,6 @@ func (f *fit) freeNetdevs() []string {
 // inventForNetdevs makes a device for each interface that is left and whose
 // counters mean something: the collectors begin at devices.
 func (f *fit) inventForNetdevs() {
-	unnamed := 0
-	for _, netdev := range f.names(netInterface) {
-		if strings.HasPrefix(netdev, "?") {
-			f.rename(netInterface, netdev, "netdev"+strconv.Itoa(unnamed))
-			unnamed++
-		}
-	}
 	for _, netdev := range f.freeNetdevs() {
 		page := f.netdevDriver(netdev)
 		if page == nil {

@@ -22,7 +22,8 @@ const (
 
 // Item is a text that was found, and what became of it.
 type Item struct {
-	Source  string // file, and the line if there are several texts in it
+	Source  string // file
+	Line    int    // where it begins, if the file holds several; else 0
 	Kind    string // what printed it; "" if that is not known
 	About   string // devices, interfaces, PCI functions
 	Reading int    // which reading of the machine it belongs to, from 1; 0 if refused
@@ -38,6 +39,7 @@ type Evidence struct {
 	Times []time.Time
 
 	steps []sketch // what is known at each
+	boots []int    // how often the machine was restarted before each
 }
 
 // Options say what the texts do not.
@@ -70,7 +72,7 @@ func Understand(inputs []Input, o Options) *Evidence {
 func (e *Evidence) list(items []*Item) {
 	again := 0
 	for i, item := range items {
-		if i > 0 && item.Outcome == Refused && item.Kind == items[i-1].Kind &&
+		if i > 0 && item.Outcome == Refused && item.Source == items[i-1].Source && item.Kind == items[i-1].Kind &&
 			item.Why == items[i-1].Why && item.About == items[i-1].About {
 			again++
 			continue
@@ -102,7 +104,7 @@ func understand(in *Input, index int, line *timeline) []*Item {
 	for _, section := range s.sections {
 		item := &Item{Source: in.Name, Kind: section.format.name, Outcome: Refused}
 		if len(s.sections) > 1 {
-			item.Source = fmt.Sprintf("%s:%d", in.Name, section.line)
+			item.Line = section.line
 		}
 		if in.Quiet && section.format.parse == nil {
 			continue
@@ -116,8 +118,8 @@ func understand(in *Input, index int, line *timeline) []*Item {
 // rest says what is left of a text.
 func rest(in *Input, s *splitter) []*Item {
 	var items []*Item
-	if in.Cut {
-		items = append(items, &Item{Source: in.Name, Outcome: Refused, Why: fmt.Sprintf("what comes after the first %d MiB: no text of use is as long", maxFile>>20)})
+	if in.Cut || s.lines == maxLines {
+		items = append(items, &Item{Source: in.Name, Outcome: Refused, Why: fmt.Sprintf("what comes after the first %d MiB or %d lines was not read; no text of use is as long", maxFile>>20, maxLines)})
 	}
 	switch {
 	case in.Quiet:
@@ -192,6 +194,7 @@ func (e *Evidence) settle(line *timeline, inputs []Input, o Options) {
 		e.steps = append(e.steps, f.apply(line.at(reading)))
 	}
 	e.Assumed = f.assumed
+	e.findRestarts()
 	e.setTimes(line, inputs, o, n)
 	e.Times = e.Times[n-len(e.steps):]
 	for _, p := range line.pieces {
@@ -211,13 +214,17 @@ func (f *fit) tooMany(readings int) {
 // describe completes the item of a piece.
 func (p *piece) describe(f *fit) {
 	p.item.Reading = p.reading + 1
-	about := map[string]bool{}
+	about, counts := map[string]bool{}, false
 	for k := range p.facts {
+		counts = counts || k.isCounter()
 		shown := subject{k.kind, f.shown(k.subject)}
 		about[shown.name] = true
 		if why := f.useless[shown]; why != "" {
 			p.item.Outcome, p.item.Why, p.item.Reading = Refused, why, 0
 		}
+	}
+	if p.once && counts && p.item.Outcome == Used {
+		p.item.Why = "read once, so its rates are not known"
 	}
 	names := slices.SortedFunc(maps.Keys(about), natural)
 	if more := len(names) - 6; more > 0 {

@@ -36,7 +36,7 @@ func (f *fit) joinPCI() {
 		device := "pci-" + at
 		if !bdf.MatchString(at) {
 			device = "unnamed-pci" + strconv.Itoa(i)
-			f.assume("a PCIe link without an address is taken for that of an RDMA NIC, and shown as %s", device)
+			f.assume("a PCIe link without an address is taken for that of an RDMA NIC, %s", device)
 		}
 		f.put(rdmaDevice, device, factFunction, at)
 	}
@@ -101,7 +101,7 @@ func (f *fit) giveAddresses() {
 		}
 		f.rename(pciFunction, at, address)
 		if on := f.sitsAt(address); on != nil {
-			f.assume("the PCI address of %s is not told; it is shown as %s", strings.Join(on, ", "), address)
+			f.assume("the PCI address of %s is not told: %s stands for it", strings.Join(on, ", "), address)
 		}
 	}
 }
@@ -172,6 +172,6 @@ func (f *fit) inventPort(at string) string {
 	for _, file := range linkFiles {
 		f.put(pciFunction, port, file, f.all.get(pciFunction, at, file))
 	}
-	f.assume("the port above %s is not told; it is taken to be able to do what %s can, and shown as %s", at, at, port)
+	f.assume("the port above %s is not told: it is taken to be able to do what %s can", at, at)
 	return port
 }

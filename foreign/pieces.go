@@ -15,7 +15,8 @@ type piece struct {
 	title   string // tells apart what one format prints in several ways
 	input   int
 	facts   sketch
-	reading int // 0 is the first one
+	reading int  // 0 is the first one
+	once    bool // other things were read more often
 }
 
 // timeline sorts pieces into readings of the machine. A second text of the same
@@ -234,6 +235,7 @@ func (t *timeline) align() {
 	}
 	for i, p := range t.pieces {
 		p.reading += moves[i]
+		p.once = moves[i] > 0 && moves[i] == last
 	}
 }
 

@@ -113,6 +113,7 @@ type splitter struct {
 	source   string
 	around   hint
 	sections []*section
+	lines    int
 	end      int         // how far the present chunk goes
 	passed   map[int]int // by format: it is not asked before this line
 	stray    int         // lines that belong to nothing
@@ -122,7 +123,7 @@ type splitter struct {
 // split takes a text apart into sections. Lines that no format claims are
 // counted.
 func split(source string, lines []string) *splitter {
-	s := &splitter{source: source, passed: map[int]int{}, around: hint{file: path.Base(source), fromDoc: leadingComments(lines)}}
+	s := &splitter{source: source, lines: len(lines), passed: map[int]int{}, around: hint{file: path.Base(source), fromDoc: leadingComments(lines)}}
 	s.around.command, s.around.fresh = commandOfFile(s.around.file), true
 	for i := 0; i < len(lines); {
 		if n := s.step(lines, i); n > 0 {

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -77,6 +79,22 @@ func (s sketch) subjects(k kind) map[string]bool {
 		}
 	}
 	return names
+}
+
+// ports lists the ports of a device that something is known of.
+func (s sketch) ports(device string) []string {
+	ports := map[string]bool{}
+	for k := range s {
+		if k.kind != rdmaDevice || k.name != device {
+			continue
+		}
+		if port, ok := strings.CutPrefix(k.file, factNetdev); ok {
+			ports[port] = true
+		} else if p := strings.SplitN(k.file, "/", 3); len(p) == 3 && p[0] == "ports" {
+			ports[p[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(ports))
 }
 
 // rename gives a subject another name, also where others refer to it. Facts

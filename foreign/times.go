@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -10,9 +11,20 @@ import (
 // DefaultApart is the time between two readings that nothing tells.
 const DefaultApart = time.Minute
 
-// setTimes finds when the readings were made: from the names of the files,
-// else from when they were written, else at intervals that are assumed.
+// setTimes sets the times of the readings, and says what follows from gaps.
 func (e *Evidence) setTimes(line *timeline, inputs []Input, o Options, n int) {
+	e.findTimes(line, inputs, o, n)
+	for i := range e.Times[1:] {
+		if e.Times[i+1].Sub(e.Times[i]) > 2*fillStep {
+			e.Assumed = append(e.Assumed, evenly)
+			return
+		}
+	}
+}
+
+// findTimes finds when the readings were made: from the names of the files,
+// else from when they were written, else at intervals that are assumed.
+func (e *Evidence) findTimes(line *timeline, inputs []Input, o Options, n int) {
 	if o.Apart <= 0 {
 		o.Apart = DefaultApart
 	}
@@ -37,15 +49,15 @@ func (e *Evidence) setTimes(line *timeline, inputs []Input, o Options, n int) {
 			return
 		}
 	}
-	e.Times = []time.Time{o.Now}
-	if n == 1 {
-		if t := tellOne(inputs); !t.IsZero() {
-			e.Times[0] = t
-		}
-		return
+	last := tellOne(inputs)
+	if last.IsZero() {
+		last = o.Now
 	}
-	for range n - 1 {
-		e.Times = append(e.Times, e.Times[len(e.Times)-1].Add(o.Apart))
+	for i := range n {
+		e.Times = append(e.Times, last.Add(-o.Apart*time.Duration(n-1-i)))
+	}
+	if n == 1 {
+		return
 	}
 	e.Assumed = append(e.Assumed, fmt.Sprintf(
 		"nothing tells how much time lies between the %d readings; %g s are assumed, and every rate is as right as that", n, o.Apart.Seconds()))
@@ -70,13 +82,14 @@ func tell(inputs []Input, inputOf []map[int]bool, readingsOf map[int]map[int]boo
 	return times
 }
 
+// tellOne finds the time of the last reading, or one near to it.
 func tellOne(inputs []Input) time.Time {
-	for i := range inputs {
+	for i := range slices.Backward(inputs) {
 		if t := timeOfName(inputs[i].Name); !t.IsZero() {
 			return t
 		}
 	}
-	for i := range inputs {
+	for i := range slices.Backward(inputs) {
 		if t := inputs[i].Time; !t.IsZero() {
 			return t
 		}

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,8 +21,10 @@ type tree struct {
 
 // write makes the fixture say what a sketch says. Links stay, since a device is
 // known by them; values that are no longer known go.
-func (t *tree) write(s sketch) error {
-	w := &writer{tree: t, s: s, files: map[string]string{"proc/sys/kernel/random/boot_id": "1f0e5a1c-0000-4000-8000-000000000000"}}
+func (t *tree) write(s sketch, boot int) error {
+	w := &writer{tree: t, s: s, files: map[string]string{
+		"proc/sys/kernel/random/boot_id": fmt.Sprintf("1f0e5a1c-0000-4000-8000-%012d", boot),
+	}}
 	w.functions()
 	for device := range s.subjects(rdmaDevice) {
 		w.device(device)
@@ -142,11 +145,17 @@ func (w *writer) device(name string) {
 			w.driver(holder, driver)
 		}
 	}
-	w.mkdir("sys/" + dir + "/ports")
+	// Each device has a port, though texts about PCIe do not tell of it.
+	ports := w.s.ports(name)
+	if len(ports) == 0 {
+		ports = []string{"1"}
+	}
+	for _, port := range ports {
+		w.mkdir("sys/" + dir + "/ports/" + port)
+	}
 	w.sysLink("class/infiniband/"+name, dir)
 	for file, value := range files {
-		if port, ok := strings.CutPrefix(file, factNetdev); ok {
-			w.mkdir("sys/" + dir + "/ports/" + port)
+		if strings.HasPrefix(file, factNetdev) {
 			w.netdev(value, holder)
 			if files[factSoftware] == "rxe" && value != "" {
 				w.files["sys/"+dir+"/parent"] = value

@@ -38,6 +38,8 @@ type diagnoseFlags struct {
 	format             *string
 	color, verbose     *bool
 	from, only         *string
+	texts, moreTexts   *[]string
+	apart              *time.Duration
 }
 
 func addDiagnose(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
@@ -61,6 +63,9 @@ func newDiagnoseFlags(cmd *kingpin.CmdClause) *diagnoseFlags {
 	f.color = cmd.Flag("color", "Colours on a terminal; NO_COLOR switches them off as well.").Default("true").Bool()
 	f.from = cmd.Flag("from", "Ask the rdmawatch that runs there, with its full history, instead of looking.").PlaceHolder("URL").String()
 	f.only = cmd.Flag("case", "Play this case of a scenario that --replay names; the first one if not given.").String()
+	f.texts = cmd.Flag("read", "Judge texts that somebody attached instead of this machine: output of ethtool, rdma, ibstat, lspci and others, listings of sysfs, an unpacked sosreport. Two of a kind, in order, give rates.").PlaceHolder("FILE|DIR").Strings()
+	f.moreTexts = cmd.Arg("texts", "More texts for --read, in the order in which they were taken.").Strings()
+	f.apart = cmd.Flag("read-apart", "Time between two readings that neither names nor times of the files tell.").Default("1m").Duration()
 	f.verbose = cmd.Flag("verbose", "Log to standard error what is found and what fails.").Bool()
 	f.collectorFlags = addCollectorFlags(cmd)
 	f.ruleFlags = addRuleFlags(cmd)
@@ -100,6 +105,12 @@ func (f *diagnoseFlags) report(ctx context.Context, stderr io.Writer) (*diagnose
 	switch {
 	case *f.duration < 0 || *f.interval <= 0:
 		return nil, errors.New("--duration must not be below zero, --interval must be above")
+	case len(*f.texts) == 0 && len(*f.moreTexts) > 0:
+		return nil, fmt.Errorf("unexpected %q; texts are given after --read", (*f.moreTexts)[0])
+	case len(*f.texts) > 0 && (*f.from != "" || *f.replay != ""):
+		return nil, errors.New("--read excludes --from and --replay")
+	case len(*f.texts) > 0:
+		return f.read(ctx)
 	case *f.from != "" && *f.replay != "":
 		return nil, errors.New("--from and --replay exclude each other")
 	case *f.from != "":
