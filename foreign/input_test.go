@@ -89,6 +89,21 @@ func TestSysTree(t *testing.T) {
 	}
 }
 
+// TestVirtualFunctions finds them in a tree: they leave the physical port alone.
+func TestVirtualFunctions(t *testing.T) {
+	e := understood(t, filepath.Join(fixtures.Node("sriov-mlx5-16vf-5.15"), "sys"))
+	functions := map[string]int{}
+	for series := range values(t, e, 0) {
+		if strings.HasPrefix(series, "rdma_device_info{") {
+			_, rest, _ := strings.Cut(series, "function=")
+			functions[strings.TrimRight(strings.SplitN(rest, ",", 2)[0], "}")]++
+		}
+	}
+	if functions["vf"] != 16 || functions["pf"] == 0 {
+		t.Errorf("%v", functions)
+	}
+}
+
 // TestReadErrors tells what cannot be read.
 func TestReadErrors(t *testing.T) {
 	if _, err := Read([]string{filepath.Join(t.TempDir(), "none")}); err == nil {

@@ -38,6 +38,8 @@ func TestReadings(t *testing.T) {
 			[]time.Duration{-time.Minute, 0}, "1 2", "60 s are assumed", ""},
 		{"one file with both", []Input{{Name: "x", Time: noon.Add(time.Hour), Text: []byte("$ ethtool -S eth0\n" + fmt.Sprintf(stats, 1, 2) + "$ ethtool -S eth0\n" + fmt.Sprintf(stats, 5, 7))}},
 			[]time.Duration{59 * time.Minute, time.Hour}, "1 2", "60 s are assumed", ""},
+		{"a list without a title begins anew", []Input{{Name: "ethtool-S-eth0", Time: noon, Text: []byte("rx_prio3_pause: 1\nrx_prio3_bytes: 3\nrx_prio3_pause: 2\nrx_prio3_bytes: 5\n")}},
+			[]time.Duration{-time.Minute, 0}, "1 2", "60 s are assumed", ""},
 		{"different interfaces are one reading", []Input{statsAt("ethtool-S-eth0", noon, 1, 2), statsAt("ethtool-S-eth1", noon, 5, 7)},
 			[]time.Duration{0}, "1 1", "", "nothing tells"},
 		{"without a name, and counters went on", []Input{statsAt("a", noon, 1, 2), statsAt("b", noon.Add(time.Minute), 5, 7)},
@@ -98,18 +100,34 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestGone looks at a counter that a later reading does not have.
+func TestGone(t *testing.T) {
+	e := Understand([]Input{
+		{Name: "a", Time: noon, Text: []byte("link mlx5_0/1 local_ack_timeout_err 5 packet_seq_err 7\n")},
+		{Name: "b", Time: noon.Add(time.Minute), Text: []byte("link mlx5_0/1 local_ack_timeout_err 6\n")},
+	}, Options{Now: noon})
+	const naks = "rdma_loss_events_total{device=mlx5_0,port=1,kind=sequence_nak}"
+	if v := values(t, e, 0)[naks]; v != 7 {
+		t.Errorf("%v NAKs, want 7", v)
+	}
+	if v, ok := values(t, e, 1)[naks]; ok {
+		t.Errorf("%v NAKs that were not read", v)
+	}
+}
+
 // TestTimeOfName reads times from names of files.
 func TestTimeOfName(t *testing.T) {
 	for name, want := range map[string]string{
-		"ethtool_20240501-121500.txt":          "2024-05-01T12:15:00Z",
-		"2024-05-01T12:15:07/eth0":             "2024-05-01T12:15:07Z",
-		"sosreport-host-2024-05-01-abcdefg":    "0001-01-01T00:00:00Z", // a day is no time
-		"stats.1714565700":                     "2024-05-01T12:15:00Z",
-		"eth0_2024-13-01_10-00-00.txt":         "0001-01-01T00:00:00Z",
-		"0200000000000001":                     "0001-01-01T00:00:00Z",
-		"ethtool-S-eth0.txt":                   "0001-01-01T00:00:00Z",
-		"2024-05-01_12-15.log":                 "2024-05-01T12:15:00Z",
-		"capture 2024-05-01 12:15:00 node.txt": "2024-05-01T12:15:00Z",
+		"ethtool_20240501-121500.txt":             "2024-05-01T12:15:00Z",
+		"2024-05-01T12:15:07/eth0":                "2024-05-01T12:15:07Z",
+		"sosreport-host-2024-05-01-abcdefg":       "0001-01-01T00:00:00Z", // a day is no time
+		"stats.1714565700":                        "2024-05-01T12:15:00Z",
+		"eth0_2024-13-01_10-00-00.txt":            "0001-01-01T00:00:00Z",
+		"0200000000000001":                        "0001-01-01T00:00:00Z",
+		"ethtool-S-eth0.txt":                      "0001-01-01T00:00:00Z",
+		"/tmp/run1712345678/eth0-20240501-121500": "2024-05-01T12:15:00Z", // the nearest counts
+		"2024-05-01_12-15.log":                    "2024-05-01T12:15:00Z",
+		"capture 2024-05-01 12:15:00 node.txt":    "2024-05-01T12:15:00Z",
 	} {
 		if got := timeOfName(name).Format(time.RFC3339); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

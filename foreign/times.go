@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -102,25 +103,30 @@ var (
 	epochName = regexp.MustCompile(`(?:^|\D)(1[5-9]\d{8}|2\d{9})(?:\D|$)`)
 )
 
-// timeOfName reads a time in the name of a file: 20240501-101500,
-// 2024-05-01T10:15:00, or seconds since 1970.
+// timeOfName reads a time in the path of a file, in the last part that has one:
+// 20240501-101500, 2024-05-01T10:15:00, or seconds since 1970.
 func timeOfName(name string) time.Time {
+	for _, part := range slices.Backward(strings.Split(name, "/")) {
+		if t := timeOfPart(part); !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+func timeOfPart(name string) time.Time {
+	if m := stampName.FindStringSubmatch(name); m != nil {
+		if m[6] == "" {
+			m[6] = "00"
+		}
+		if t, err := time.Parse("20060102150405", strings.Join(m[1:], "")); err == nil {
+			return t
+		}
+	}
 	if m := epochName.FindStringSubmatch(name); m != nil {
-		seconds, err := strconv.ParseInt(m[1], 10, 64)
-		if err == nil {
+		if seconds, err := strconv.ParseInt(m[1], 10, 64); err == nil {
 			return time.Unix(seconds, 0).UTC()
 		}
 	}
-	m := stampName.FindStringSubmatch(name)
-	if m == nil {
-		return time.Time{}
-	}
-	if m[6] == "" {
-		m[6] = "00"
-	}
-	t, err := time.Parse("20060102150405", m[1]+m[2]+m[3]+m[4]+m[5]+m[6])
-	if err != nil {
-		return time.Time{}
-	}
-	return t
+	return time.Time{}
 }
