@@ -50,12 +50,14 @@ func isLnk(line string) bool {
 	return false
 }
 
+// pasted is the class of a function of which there are only some lines.
+const pasted = "pasted"
+
 func parseLspci(s *section, to *facts) error {
-	address, lines := "", s.lines
+	address, lines := fullAddress(s.after("-s")), s.lines
+	bare := true
 	if m := pciHead.FindStringSubmatch(lines[0]); m != nil {
-		if address = m[1] + m[2]; m[1] == "" {
-			address = "0000:" + m[2]
-		}
+		address, bare = fullAddress(m[1]+m[2]), false
 		to.set(pciFunction, address, factClass, m[3])
 		if ids := pciIDs.FindStringSubmatch(m[4]); ids != nil {
 			to.set(pciFunction, address, "vendor", "0x"+ids[1])
@@ -65,6 +67,9 @@ func parseLspci(s *section, to *facts) error {
 			to.set(pciFunction, address, factVirtual, "1")
 		}
 		lines = lines[1:]
+	}
+	if bare {
+		to.set(pciFunction, address, factClass, pasted)
 	}
 	var capable, running bool
 	for _, line := range lines {
@@ -85,7 +90,7 @@ func parseLspci(s *section, to *facts) error {
 		}
 	}
 	switch {
-	case address != "":
+	case !bare:
 		return nil
 	case running && !capable:
 		return errors.New("has LnkSta without LnkCap: nothing to compare with")
@@ -93,6 +98,18 @@ func parseLspci(s *section, to *facts) error {
 		return errors.New("has no LnkSta: how the link runs is not known")
 	}
 	return nil
+}
+
+// fullAddress adds the domain, which lspci leaves out where there is only one;
+// "" if it is no address.
+func fullAddress(address string) string {
+	if strings.Count(address, ":") == 1 {
+		address = "0000:" + address
+	}
+	if !bdf.MatchString(address) {
+		return ""
+	}
+	return address
 }
 
 // linkFacts reads "Speed 8GT/s (downgraded), Width x2 (downgraded)". The words

@@ -64,14 +64,14 @@ func (f *fit) freeFunctions() []string {
 	return free
 }
 
-// isRDMA tells functions of RDMA NICs from others. What has neither address nor
-// class was pasted because it is one.
+// isRDMA tells functions of RDMA NICs from others. The lines of a link alone
+// were pasted because it is one.
 func (f *fit) isRDMA(at string) bool {
 	class := f.all.get(pciFunction, at, factClass)
 	if f.all.get(pciFunction, at, factVirtual) != "" {
 		return false
 	}
-	if strings.HasPrefix(at, "?") && class == "" {
+	if class == pasted {
 		return f.all.get(pciFunction, at, "max_link_speed") != ""
 	}
 	if class == "Infiniband controller" || class == "Fabric controller" {
