@@ -297,3 +297,39 @@ func TestSpeaking(t *testing.T) {
 		}
 	}
 }
+
+// An alert may have labels of its own, which no series has: then device, port
+// and what the rule asks for decide.
+func TestEvidenceOfALabelOfItsOwn(t *testing.T) {
+	values := map[string]float64{
+		"rdma_pause_storm_events_total mlx5_0 1 error":   7,
+		"rdma_pause_storm_events_total mlx5_0 1 warning": 11,
+		"rdma_pause_storm_events_total mlx5_1 1 error":   0,
+	}
+	r := watch(t, rule("Storm", Critical, `label_replace(sum by (device, port) (rdma_pause_storm_events_total{kind="error"}) > 0.5, "kind", "detected", "", "")`), 0, values)
+	want := `[{"metric":"rdma_pause_storm_events_total","labels":{"device":"mlx5_0","kind":"error","port":"1"},"counter":true,"value":7}]`
+	if got := text(t, r.Findings[0].Evidence); len(r.Findings) != 1 || got != want {
+		t.Errorf("evidence %s\nwant %s", got, want)
+	}
+}
+
+// Of two counters of one thing that are exported alike one may be stuck.
+func TestEvidenceStuck(t *testing.T) {
+	r := watch(t, rule("Symbols", Warning, `max by (device, port) (rdma_port_symbol_errors_total and on (device, port) rdma_port_counter_saturated) > 1`), 0, map[string]float64{
+		"rdma_port_counter_saturated mlx5_0 1 symbol_error": 1,
+		"rdma_port_counter_saturated mlx5_0 1 link_downed":  0,
+		"rdma_port_symbol_errors_total mlx5_0 1 pma":        65535,
+		"rdma_port_symbol_errors_total mlx5_0 1 phy":        65536,
+	})
+	var got []string
+	for _, e := range r.Findings[0].Evidence[:2] {
+		got = append(got, e.text("mlx5_0", "1"))
+	}
+	want := []string{
+		"rdma_port_symbol_errors_total kind=phy: 65,536 in all",
+		"rdma_port_symbol_errors_total kind=pma: stuck at its limit of 65,535; that it stands still proves nothing",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("evidence %q\nwant %q", got, want)
+	}
+}
