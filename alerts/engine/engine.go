@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/template"
 
 	"github.com/rdmawatch/rdmawatch/collector/node"
@@ -94,16 +95,15 @@ func New(c Config) *Engine {
 	}
 	e := &Engine{
 		c:      c,
-		query:  newQueryEngine(maxSamples),
 		active: map[*Rule]instances{}, status: map[*Rule]RuleStatus{},
 	}
 	e.load(c.Groups)
 	return e
 }
 
-func newQueryEngine(maxSamples int) *promql.Engine {
+func newQueryEngine(p parser.Parser, maxSamples int) *promql.Engine {
 	return promql.NewEngine(promql.EngineOpts{
-		MaxSamples: maxSamples, Timeout: maxDuration, LookbackDelta: lookback, Parser: newParser(),
+		MaxSamples: maxSamples, Timeout: maxDuration, LookbackDelta: lookback, Parser: p,
 		EnableNegativeOffset: true, EnableAtModifier: true,
 	})
 }
@@ -112,6 +112,7 @@ func newQueryEngine(maxSamples int) *promql.Engine {
 func (e *Engine) load(groups []*Group) {
 	e.groups, e.windows, e.lasting = groups, windows(groups), lasting(groups)
 	e.store = newStore(wants(groups))
+	e.query = newQueryEngine(newParsed(groups), maxSamples)
 	e.series = map[*node.Series]*ring{}
 }
 

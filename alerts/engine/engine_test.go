@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 // An expression that would take the node's memory is stopped.
 func TestTooManySamples(t *testing.T) {
 	s := newSim(t, `{record: wide, expr: 'max_over_time(rdma_x[1m:1s])'}, {alert: Good, expr: vector(1)}`)
-	s.e.query = newQueryEngine(50)
+	s.e.query = newQueryEngine(newParser(), 50)
 	s.read(values{"rdma_x a": 1, "rdma_x b": 1})
 	s.now = s.now.Add(30 * time.Second)
 	s.step(values{"rdma_x a": 1, "rdma_x b": 1}) // two series at 31 seconds
