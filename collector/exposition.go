@@ -24,6 +24,8 @@ type Exposition struct {
 	runner *Runner
 	// more adds families of other origin: build information, Go runtime.
 	more prometheus.Gatherer
+	// marks are on every metric of the page.
+	marks []*dto.LabelPair
 
 	mu      sync.Mutex
 	free    []*families // one is in use for each scrape under way
@@ -33,6 +35,12 @@ type Exposition struct {
 // NewExposition makes the exposition of what runner reads, and of more.
 func NewExposition(runner *Runner, more prometheus.Gatherer) *Exposition {
 	return &Exposition{runner: runner, more: more}
+}
+
+// Mark puts a label on every metric of the page. It is called before anything is
+// gathered.
+func (e *Exposition) Mark(name, value string) {
+	e.marks = append(e.marks, &dto.LabelPair{Name: &name, Value: &value})
 }
 
 // Handler serves the metrics. The query parameter collect[] limits a scrape to
@@ -82,10 +90,23 @@ func (g gathering) Gather() (mfs []*dto.MetricFamily, done func(), err error) {
 	if g.e.more != nil {
 		more, err := g.e.more.Gather()
 		g.e.logMore(err)
+		g.e.mark(more)
 		mfs = append(slices.Clone(mfs), more...)
 		slices.SortFunc(mfs, byName)
 	}
 	return mfs, func() { g.e.give(f) }, nil
+}
+
+// mark puts the marks on metrics of other origin, whose labels are not ours.
+func (e *Exposition) mark(mfs []*dto.MetricFamily) {
+	if len(e.marks) == 0 {
+		return
+	}
+	for _, family := range mfs {
+		for _, m := range family.Metric {
+			m.Label = append(slices.Clip(m.Label), e.marks...)
+		}
+	}
 }
 
 // logMore reports an error of the other families when it changes. It costs no
@@ -105,7 +126,7 @@ func (e *Exposition) logMore(err error) {
 
 // Gather implements prometheus.Gatherer with families that are the caller's.
 func (e *Exposition) Gather() ([]*dto.MetricFamily, error) {
-	var f families
+	f := families{marks: e.marks}
 	f.fill(e.runner.Collect(context.Background(), nil))
 	return f.list, nil
 }
@@ -118,7 +139,7 @@ func (e *Exposition) take() *families {
 		e.free = e.free[:n-1]
 		return f
 	}
-	return &families{}
+	return &families{marks: e.marks}
 }
 
 // keptFamilies is how many sets are kept: as many scrapers as a node has.
@@ -134,6 +155,7 @@ func (e *Exposition) give(f *families) {
 
 // families is a set of metric families with the places of their values.
 type families struct {
+	marks  []*dto.LabelPair
 	order  []*node.Series // of the samples they were built for
 	values []*float64     // where each sample goes; nil: nowhere, it is a duplicate
 	list   []*dto.MetricFamily
@@ -175,6 +197,7 @@ func (f *families) build(s *node.Snapshot) {
 			f.list = append(f.list, family)
 		}
 		metric, value := newMetric(sample)
+		metric.Label = append(metric.Label, f.marks...)
 		family.Metric = append(family.Metric, metric)
 		f.values = append(f.values, value)
 	})

@@ -366,6 +366,35 @@ func TestMoreFamiliesAreSortedIn(t *testing.T) {
 	}
 }
 
+// A mark is on every metric of the page, of whatever origin, at every scrape.
+func TestMark(t *testing.T) {
+	m, plain := scrapedRig(t)
+	more := prometheus.NewRegistry()
+	more.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bare", Help: "More."}, func() float64 { return 1 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "labelled", Help: "More.", ConstLabels: prometheus.Labels{"a": "b"}}, func() float64 { return 1 }),
+	)
+	e := NewExposition(m.runner, more)
+	e.Mark("simulated", "true")
+	for range 3 { // the families are kept, the mark must not pile up
+		page := scrape(t, e, "")
+		for line := range strings.Lines(page) {
+			if got := strings.Count(line, `simulated="true"`); got != 1 && !strings.HasPrefix(line, "#") {
+				t.Fatalf("marked %d times: %s", got, line)
+			}
+		}
+		for _, want := range []string{`bare{simulated="true"} 1`, `labelled{a="b",simulated="true"} 1`} {
+			if !strings.Contains(page, want+"\n") {
+				t.Errorf("the page lacks %s", want)
+			}
+		}
+		parsed(t, page)
+	}
+	if page := scrape(t, plain, ""); strings.Contains(page, "simulated") {
+		t.Error("a page that is not marked is")
+	}
+}
+
 // What fails elsewhere costs no RDMA metric.
 func TestMoreFamiliesThatFail(t *testing.T) {
 	m, _ := scrapedRig(t)

@@ -68,13 +68,14 @@ type daemon struct {
 	state      *stateFile
 	reload     chan chan error
 	settled    chan struct{}  // a receiver has taken notices
-	simulated  bool           // what is read comes from a file
+	simulated  bool           // what is read is no machine
 	before     *node.Snapshot // of the round before
 	site       *web.Site      // what shows the rounds; nil: nothing does
 }
 
-// newDaemon loads rules and state. It is nil if alerting is switched off.
-func (f *alertingFlags) newDaemon(runner *collector.Runner, logger log.Logger) (*daemon, error) {
+// newDaemon loads rules and state. It is nil if alerting is switched off. What
+// is simulated is no machine.
+func (f *alertingFlags) newDaemon(runner *collector.Runner, simulated bool, logger log.Logger) (*daemon, error) {
 	if !*f.enabled {
 		return nil, nil
 	}
@@ -85,11 +86,11 @@ func (f *alertingFlags) newDaemon(runner *collector.Runner, logger log.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{flags: f, logger: logger, runner: runner, reload: make(chan chan error), settled: make(chan struct{}, 1), state: &stateFile{path: *f.stateFile, logger: logger}}
+	d := &daemon{flags: f, logger: logger, runner: runner, simulated: simulated, reload: make(chan chan error), settled: make(chan struct{}, 1), state: &stateFile{path: *f.stateFile, logger: logger}}
 	if d.inhibit, err = alerts.Inhibitions(); err != nil {
 		return nil, err
 	}
-	external := labels.FromMap(*f.externalLabels)
+	external := f.external(simulated)
 	d.engine = engine.New(engine.Config{
 		Groups: engine.NodeScope(groups), Instance: f.instanceName(), External: external, ExternalURL: f.externalURL, Logger: logger,
 	})
@@ -102,6 +103,19 @@ func (f *alertingFlags) newDaemon(runner *collector.Runner, logger log.Logger) (
 	})
 	d.state.restore(d)
 	return d, nil
+}
+
+// simulatedLabel is on every metric and every alert that is about no machine, so
+// that nobody takes one for real.
+const simulatedLabel = "simulated"
+
+// external are the labels that are added to alerts.
+func (f *alertingFlags) external(simulated bool) labels.Labels {
+	b := labels.NewBuilder(labels.FromMap(*f.externalLabels))
+	if simulated {
+		b.Set(simulatedLabel, "true")
+	}
+	return b.Labels()
 }
 
 func (f *alertingFlags) instanceName() string {
@@ -182,19 +196,24 @@ func (d *daemon) noteSettled() {
 	}
 }
 
-// round is one evaluation.
+// round is one evaluation, of which the receivers are told.
 func (d *daemon) round(ctx context.Context) {
 	snapshot := d.runner.Collect(ctx, nil)
 	if ctx.Err() != nil {
 		return // what was not read any more has not gone away
 	}
 	now := time.Now()
-	d.engine.Append(snapshot)
-	d.engine.Evaluate(ctx, now)
-	current := d.engine.Alerts()
+	current := d.judge(ctx, snapshot, now)
 	d.dispatcher.Dispatch(current, engine.Inhibit(d.inhibit, current), now)
 	d.state.save(d, now, false)
 	d.publish(snapshot, current)
+}
+
+// judge evaluates the rules after a reading.
+func (d *daemon) judge(ctx context.Context, snapshot *node.Snapshot, now time.Time) []engine.Alert {
+	d.engine.Append(snapshot)
+	d.engine.Evaluate(ctx, now)
+	return d.engine.Alerts()
 }
 
 // reloadRules reads the rules anew. A file that is wrong leaves the old rules

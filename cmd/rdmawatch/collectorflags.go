@@ -115,6 +115,9 @@ func (f *collectorFlags) runner(logger log.Logger) (*collector.Runner, func(), e
 	return r, func() { r.Close(); f.opened.close() }, nil
 }
 
+// simulated reports whether what is read is no machine.
+func (f *collectorFlags) simulated() bool { return *f.replay != "" }
+
 // sysfsPath is where sysfs is: as told, or below the root. A container that
 // was given the machine's files under /host but no flag is understood too.
 func (f *collectorFlags) sysfsPath(logger log.Logger) string {

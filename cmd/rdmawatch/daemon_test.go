@@ -199,7 +199,7 @@ func (b *box) tryAlerting(logger log.Logger, more ...string) (*daemon, error) {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(closeRunner)
-	return f.alerting.newDaemon(runner, logger)
+	return f.alerting.newDaemon(runner, f.simulated(), logger)
 }
 
 // states are the own alerts of a daemon, "OwnDown=firing".
@@ -223,7 +223,7 @@ func TestDaemonTells(t *testing.T) {
 	b.port("1: DOWN")
 	for _, receiver := range []*alertmanager{am, hook} {
 		a := receiver.hears(t, "firing OwnDown mlx5_0")
-		for name, want := range map[string]string{"instance": "node-7", "cluster": "north", "port": "1", "severity": "critical"} {
+		for name, want := range map[string]string{"instance": "node-7", "cluster": "north", "port": "1", "severity": "critical", "simulated": "true"} {
 			if a.Labels[name] != want {
 				t.Errorf("label %s is %q, want %q", name, a.Labels[name], want)
 			}
@@ -232,7 +232,7 @@ func TestDaemonTells(t *testing.T) {
 			t.Errorf("annotations %v", a.Annotations)
 		}
 	}
-	page := s.get("/metrics")
+	page := unmarked(t, s.get("/metrics"))
 	for _, line := range []string{
 		`rdma_alert_firing{alertname="OwnDown",device="mlx5_0",port="1",severity="critical"} 1`,
 		`rdmawatch_alerts{state="firing"} 1`,
@@ -528,7 +528,7 @@ func TestReload(t *testing.T) {
 	if status, body, _ := s.request(http.MethodPost, "/-/reload"); status != http.StatusInternalServerError || !strings.Contains(body, "rules.yaml: 5:15:") || !strings.Contains(body, "the old ones stay") {
 		t.Errorf("status %d: %s", status, body)
 	}
-	if page := s.get("/metrics"); !strings.Contains(page, `rdma_alert_firing{alertname="OwnDown"`) {
+	if page := unmarked(t, s.get("/metrics")); !strings.Contains(page, `rdma_alert_firing{alertname="OwnDown"`) {
 		t.Error("the old rules do not stay")
 	}
 
@@ -627,7 +627,7 @@ func TestSlowEvaluation(t *testing.T) {
 	b.file("rules.yaml", "groups: [{name: own, rules: ["+slow.String()+"]}]")
 	s := serve(t, b.args()...)
 	for {
-		page := s.get("/metrics")
+		page := unmarked(t, s.get("/metrics"))
 		if !strings.Contains(page, "rdma_devices 2\n") {
 			t.Fatal("no metrics of the node")
 		}

@@ -143,7 +143,7 @@ func (f *diagnoseFlags) look(ctx context.Context, stderr io.Writer) (*diagnose.R
 		duration = 0 // nothing moves in a fixture
 	}
 	watch, err := diagnose.NewWatch(diagnose.WatchConfig{
-		Node: hostName(), Simulated: *f.replay != "", Groups: setup.Groups, Inhibitions: setup.Inhibitions, Window: duration,
+		Node: hostName(), Simulated: f.simulated(), Groups: setup.Groups, Inhibitions: setup.Inhibitions, Window: duration,
 	})
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	addServe(app, commands)
 	addDiagnose(app, commands)
 	addCapture(app, commands)
+	addDemo(app, commands)
 	addReplay(app, commands)
 	addRules(app, commands)
 

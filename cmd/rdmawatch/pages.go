@@ -31,9 +31,12 @@ func (f *serveFlags) handler(runner *collector.Runner, d *daemon, site *web.Site
 	if d != nil {
 		more.MustRegister(newAlertMetrics(d))
 	}
-	metrics := collector.NewExposition(runner, more).Handler(*f.maxRequests)
+	metrics := collector.NewExposition(runner, more)
+	if f.simulated() {
+		metrics.Mark(simulatedLabel, "true")
+	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+*f.path, metrics)
+	mux.Handle("GET "+*f.path, metrics.Handler(*f.maxRequests))
 	site.Register(mux)
 	if d != nil && *f.lifecycle {
 		mux.HandleFunc("POST /-/reload", d.serveReload)

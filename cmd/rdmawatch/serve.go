@@ -33,6 +33,10 @@ type serveFlags struct {
 	maxRequests    *int
 	runtimeMetrics *bool
 	lifecycle      *bool
+
+	// past, if set by a command, is what goes on before the page opens. The
+	// daemon is nil without alerting.
+	past func(context.Context, *daemon)
 }
 
 func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
@@ -68,7 +72,7 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 		return err
 	}
 	defer closeRunner()
-	d, err := f.alerting.newDaemon(runner, logger)
+	d, err := f.alerting.newDaemon(runner, f.simulated(), logger)
 	if err != nil {
 		return err
 	}
@@ -79,6 +83,9 @@ func (f *serveFlags) serve(ctx context.Context, logger log.Logger) error {
 	handler, err := f.handler(runner, d, site)
 	if err != nil {
 		return err
+	}
+	if f.past != nil {
+		f.past(ctx, d)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(ctx, runner.Stop) // no NIC holds up the end

@@ -18,7 +18,7 @@ import (
 func (f *serveFlags) site(runner *collector.Runner, d *daemon) (*web.Site, error) {
 	c := web.Config{
 		Node: f.alerting.instanceName(), Version: version.Version, Started: time.Now(),
-		Simulated: *f.replay != "", Alerting: d != nil, Metrics: *f.path,
+		Simulated: f.simulated(), Alerting: d != nil, Metrics: *f.path,
 	}
 	if d != nil {
 		c.Interval = *f.alerting.interval
@@ -28,7 +28,7 @@ func (f *serveFlags) site(runner *collector.Runner, d *daemon) (*web.Site, error
 		return nil, err
 	}
 	if d != nil {
-		d.site, d.simulated = site, c.Simulated
+		d.site = site
 		return site, nil
 	}
 	var before *node.Snapshot
