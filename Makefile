@@ -3,7 +3,6 @@
 # Go module, test-browser needs Chromium and test-vm QEMU (see test/vm).
 
 BINARY  := build/rdmawatch
-DEMO    ?= fixtures/nodes/cx6dx-mlx5-roce-5.15
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
 # clock as failed (golang/go#75804).
 FUZZTIME ?= 100000x
@@ -49,10 +48,8 @@ run: ## serve this machine's NICs on :10055 (ARGS='--log.level=debug')
 	$(GO) run -buildvcs=false ./cmd/rdmawatch serve $(ARGS)
 
 .PHONY: demo
-demo: ## serve a simulated node on :10055, no NIC needed (DEMO=fixtures/nodes/...)
-	@echo 'SIMULATED: the numbers come from the files in $(DEMO), not from this machine.'
-	@echo 'Once it listens: http://localhost:10055/metrics. Ctrl-C ends it.'
-	$(GO) run -buildvcs=false ./cmd/rdmawatch serve --replay $(DEMO) $(ARGS)
+demo: ## a simulated node with faults on :10055, no NIC needed (ARGS='--help')
+	$(GO) run -buildvcs=false ./cmd/rdmawatch demo $(ARGS)
 
 .PHONY: test
 test: ## all tests that need nothing but Go
