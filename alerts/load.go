@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/prometheus/model/labels"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rdmawatch/rdmawatch/alerts/engine"
@@ -105,6 +106,26 @@ func Apply(groups []*engine.Group, set Settings) error {
 		}
 	}
 	return nil
+}
+
+// RunbookBase is where the annotation runbook_url of the bundled rules leads.
+const RunbookBase = "https://github.com/rdmawatch/rdmawatch/blob/main/alerts/runbooks/"
+
+// MoveRunbooks makes runbook_url of the bundled rules lead to another place,
+// one that serves <base>/<Alert> as rdmawatch itself does below /runbooks.
+func MoveRunbooks(groups []*engine.Group, base string) {
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if moved, ok := movedRunbook(r.Annotations.Get("runbook_url"), base); ok {
+				r.Annotations = labels.NewBuilder(r.Annotations).Set("runbook_url", moved).Labels()
+			}
+		}
+	}
+}
+
+func movedRunbook(was, base string) (moved string, ok bool) {
+	page, ok := strings.CutPrefix(was, RunbookBase)
+	return strings.TrimSuffix(base, "/") + "/" + strings.TrimSuffix(page, ".md"), ok && base != ""
 }
 
 // Inhibitions returns which alert silences which.

@@ -83,7 +83,7 @@ func TestParseSettings(t *testing.T) {
 // What is printed is the bundled rules, whole, with their comments.
 func TestPrint(t *testing.T) {
 	var printed bytes.Buffer
-	if err := alerts.Print(&printed, nil, false); err != nil {
+	if err := alerts.Print(&printed, nil, "", false); err != nil {
 		t.Fatal(err)
 	}
 	parsed, err := engine.ParseRules("printed.yaml", printed.Bytes())
@@ -147,10 +147,10 @@ func TestPrintChanged(t *testing.T) {
 	}
 	set := alerts.Settings{list[0].Name: 0.777}
 	var plain, printed bytes.Buffer
-	if err := alerts.Print(&plain, nil, false); err != nil {
+	if err := alerts.Print(&plain, nil, "", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := alerts.Print(&printed, set, false); err != nil {
+	if err := alerts.Print(&printed, set, "", false); err != nil {
 		t.Fatal(err)
 	}
 	parsed, err := engine.ParseRules("printed.yaml", printed.Bytes())
@@ -170,7 +170,7 @@ func TestPrintChanged(t *testing.T) {
 // The same as an object of the Prometheus operator.
 func TestPrintObject(t *testing.T) {
 	var printed bytes.Buffer
-	if err := alerts.Print(&printed, nil, true); err != nil {
+	if err := alerts.Print(&printed, nil, "", true); err != nil {
 		t.Fatal(err)
 	}
 	var object struct {
@@ -230,4 +230,35 @@ func TestInhibitionsNameAlerts(t *testing.T) {
 
 func matches(a engine.Alert, matchers []*labels.Matcher) bool {
 	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(a.Labels.Get(m.Name)) })
+}
+
+// Links to runbooks lead where a site says, on the node and as printed; those of
+// other rules stay.
+func TestMoveRunbooks(t *testing.T) {
+	groups, err := alerts.Groups(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := engine.ParseRules("own.yaml", []byte(`groups: [{name: own, rules: [{alert: Own, expr: up, annotations: {runbook_url: "https://wiki.example/Own"}}]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts.MoveRunbooks(append(groups, own...), "http://node-7.example:10055/runbooks/")
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if got, want := r.Annotations.Get("runbook_url"), "http://node-7.example:10055/runbooks/"+r.Alert; r.Alert != "" && got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	}
+	if got := own[0].Rules[0].Annotations.Get("runbook_url"); got != "https://wiki.example/Own" {
+		t.Errorf("the own rule leads to %s", got)
+	}
+	var printed bytes.Buffer
+	if err := alerts.Print(&printed, nil, "http://node-7.example:10055/runbooks", false); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(printed.String(), alerts.RunbookBase) || !strings.Contains(printed.String(), "runbook_url: http://node-7.example:10055/runbooks/RDMAPortDown\n") {
+		t.Error("the printed rules lead elsewhere")
+	}
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // Print writes the bundled rules with a site's thresholds as one rule file, or
-// as a PrometheusRule object. Comments are kept.
-func Print(w io.Writer, set Settings, object bool) error {
+// as a PrometheusRule object. Comments are kept. runbooks is another place for
+// runbook_url; "" leaves it.
+func Print(w io.Writer, set Settings, runbooks string, object bool) error {
 	merged := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, file := range RuleFiles() {
 		content, err := File(file)
@@ -32,7 +33,7 @@ func Print(w io.Writer, set Settings, object bool) error {
 			return err
 		}
 		list := child(doc.Content[0], "groups")
-		rewrite(list, groups)
+		rewrite(list, groups, runbooks)
 		keepComment(&doc, list)
 		merged.Content = append(merged.Content, list.Content...)
 	}
@@ -55,14 +56,18 @@ func Print(w io.Writer, set Settings, object bool) error {
 }
 
 // rewrite puts the expressions of groups into the YAML they were read from,
-// where a threshold has changed them.
-func rewrite(list *yaml.Node, groups []*engine.Group) {
+// where a threshold has changed them, and another place of the runbooks.
+func rewrite(list *yaml.Node, groups []*engine.Group, runbooks string) {
 	for i, g := range groups {
 		rules := child(list.Content[i], "rules")
 		for j, r := range g.Rules {
 			if r.Changed() {
 				expr := child(rules.Content[j], "expr")
 				expr.Value, expr.Style = r.Query(), 0
+			}
+			link := child(child(rules.Content[j], "annotations"), "runbook_url")
+			if moved, ok := movedRunbook(link.Value, runbooks); ok {
+				link.Value = moved
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestPromtoolCheck(t *testing.T) {
 		t.Fatalf("no rule files: %v", err)
 	}
 	var printed bytes.Buffer
-	if err := alerts.Print(&printed, nil, false); err != nil {
+	if err := alerts.Print(&printed, nil, "", false); err != nil {
 		t.Fatal(err)
 	}
 	whole := filepath.Join(t.TempDir(), "printed.yaml")

@@ -19,13 +19,20 @@ func (r *Report) KeepSeverity(least string) {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return Rank(f.Severity) < Rank(least) })
 }
 
-// Devices lists the devices that the report speaks of.
+// Devices lists the devices that the report speaks of, also those that are
+// gone and have a finding only.
 func (r *Report) Devices() []string {
 	var names []string
-	for _, p := range r.Ports {
-		if !slices.Contains(names, p.Device) {
-			names = append(names, p.Device)
+	note := func(device string) {
+		if device != "" && !slices.Contains(names, device) {
+			names = append(names, device)
 		}
+	}
+	for _, p := range r.Ports {
+		note(p.Device)
+	}
+	for _, f := range r.Findings {
+		note(f.Device)
 	}
 	return names
 }

@@ -11,7 +11,8 @@ import (
 type Shortened struct {
 	Whole *Rule // as it was
 	// Partial rules look back less far than they should: what they find is
-	// there, but that they find nothing proves nothing.
+	// there, but that they find nothing proves nothing. Those that ask for
+	// little to have happened find nothing at all.
 	Partial bool
 }
 
@@ -31,8 +32,14 @@ func Shorten(groups []*Group, window time.Duration) ([]*Group, map[*Rule]*Shorte
 			if err != nil {
 				return nil, nil, fmt.Errorf("rule %s: %w", r.Name(), err)
 			}
+			blind := countsTooLittle(expr, window)
 			rule := &Rule{Record: r.Record, Alert: r.Alert, Expr: expr, Labels: r.Labels, Annotations: r.Annotations, Group: c, key: r.key, changed: r.changed}
 			short[rule] = &Shortened{Whole: r, Partial: shorten(expr, window)}
+			if blind {
+				if rule.Expr, err = p.ParseExpr("(" + expr.String() + ") unless on () vector(1)"); err != nil {
+					return nil, nil, fmt.Errorf("rule %s: %w", r.Name(), err)
+				}
+			}
 			rule.analyse()
 			c.Rules = append(c.Rules, rule)
 		}
@@ -72,6 +79,26 @@ func shorten(expr parser.Expr, window time.Duration) (partial bool) {
 		return nil
 	})
 	return partial
+}
+
+// countsTooLittle reports whether an expression asks that fewer than so many
+// events were counted in a time longer than the window. In less time there are
+// fewer of them, so that a shortened rule would find what is not there: it is
+// made one that finds nothing.
+func countsTooLittle(expr parser.Expr, window time.Duration) (found bool) {
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		bound, ok := n.(*parser.BinaryExpr)
+		if !ok || bound.Op != parser.LSS && bound.Op != parser.LTE {
+			return nil
+		}
+		parser.Inspect(bound.LHS, func(n parser.Node, path []parser.Node) error {
+			m, ok := n.(*parser.MatrixSelector)
+			found = found || ok && m.Range > window+time.Millisecond && !isRate(path)
+			return nil
+		})
+		return nil
+	})
+	return found
 }
 
 // fit makes a range that ends some time ago fit into a window, in proportion,

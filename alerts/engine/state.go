@@ -92,6 +92,9 @@ func (e *Engine) Restore(saved []SavedAlert, savedAt, now time.Time) {
 			ActiveAt: at(s.ActiveAt), FiredAt: at(s.FiredAt), ResolvedAt: at(s.ResolvedAt), KeepFiringSince: at(s.KeepFiringSince),
 			HeldUntil: now.Add(e.windows[r]),
 		}
+		if a.State == Pending { // nobody saw the condition hold while we were away
+			a.ActiveAt = at(a.ActiveAt.Add(max(0, now.Sub(savedAt))))
+		}
 		if e.active[r] == nil {
 			e.active[r] = instances{}
 		}

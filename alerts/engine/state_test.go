@@ -118,6 +118,17 @@ func TestRestartPending(t *testing.T) {
 	s.want("after a minute", "Down/a=firing")
 }
 
+// The time away does not count: nobody saw the condition hold then.
+func TestRestartPendingLater(t *testing.T) {
+	s := newSim(t, restartRules)
+	s.step(values{"rdma_down a": 1})
+	s.restart(12*time.Minute, restartRules)
+	s.step(values{"rdma_down a": 1})
+	s.want("15s, and 12 minutes away", "Down/a=pending")
+	s.step(values{"rdma_down a": 1})
+	s.want("30s, and 12 minutes away", "Down/a=firing")
+}
+
 // A resolved alert is told for the rest of its 15 minutes.
 func TestRestartResolved(t *testing.T) {
 	s := newSim(t, restartRules)

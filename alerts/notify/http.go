@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"net/url"
@@ -22,13 +23,13 @@ const sendTimeout = 10 * time.Second
 // base is its address with the path prefix it runs under, generator the page
 // that shows our rules.
 func Alertmanager(base *url.URL, generator string, client *http.Client, logger log.Logger) *Mailbox {
-	target := base.JoinPath("/api/v2/alerts")
-	return NewMailbox(base.Redacted(), true, logger, func(ctx context.Context, batch []Notice) error {
+	target, name := base.JoinPath("/api/v2/alerts"), base.Redacted()
+	return NewMailbox(name, true, logger, func(ctx context.Context, batch []Notice) error {
 		alerts := make([]amAlert, len(batch))
 		for i, n := range batch {
 			alerts[i] = amAlert{n.Labels, n.Annotations, n.StartsAt, n.EndsAt, generator}
 		}
-		return post(ctx, client, target, alerts)
+		return post(ctx, client, name, target, alerts)
 	})
 }
 
@@ -44,9 +45,18 @@ type amAlert struct {
 // Webhook makes a mailbox in front of a URL that takes what Alertmanager's own
 // webhook receiver sends, version 4. It is told of changes only.
 func Webhook(target *url.URL, generator string, client *http.Client, logger log.Logger) *Mailbox {
-	return NewMailbox(target.Redacted(), false, logger, func(ctx context.Context, batch []Notice) error {
-		return post(ctx, client, target, webhookMessage(batch, generator))
+	name := webhookName(target)
+	return NewMailbox(name, false, logger, func(ctx context.Context, batch []Notice) error {
+		return post(ctx, client, name, target, webhookMessage(batch, generator))
 	})
+}
+
+// webhookName tells webhooks apart without giving away where they are: services
+// put their token into the path or the query, and the name is on /metrics.
+func webhookName(target *url.URL) string {
+	sum := fnv.New32a()
+	io.WriteString(sum, target.String()) //nolint:errcheck // a hash takes everything
+	return fmt.Sprintf("%s://%s/#%08x", target.Scheme, target.Host, sum.Sum32())
 }
 
 // message is the body of Alertmanager's webhook.
@@ -101,8 +111,8 @@ func common(set map[string]string, ls labels.Labels) {
 }
 
 // post sends body as JSON. Anything but success is an error that tells what
-// the other side said.
-func post(ctx context.Context, client *http.Client, target *url.URL, body any) error {
+// the other side said. name is what the receiver is called in it.
+func post(ctx context.Context, client *http.Client, name string, target *url.URL, body any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding alerts: %w", err)
@@ -117,20 +127,23 @@ func post(ctx context.Context, client *http.Client, target *url.URL, body any) e
 	request.Header.Set("User-Agent", "rdmawatch")
 	response, err := client.Do(request)
 	if err != nil {
-		return err // names method and URL already
+		if of := (*url.Error)(nil); errors.As(err, &of) {
+			err = of.Err // which does not name the URL
+		}
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer response.Body.Close()
 	const enough = 512 // of what it said, for the log
 	said, _ := io.ReadAll(io.LimitReader(response.Body, enough))
 	if response.Request.Method != http.MethodPost {
 		// To a page for logging in, most likely. Alerts do not get through.
-		return fmt.Errorf("%s sends elsewhere: to %s", target.Redacted(), response.Request.URL.Redacted())
+		return fmt.Errorf("%s sends elsewhere: to %s", name, response.Request.URL.Host)
 	}
 	if response.StatusCode/100 == 2 {
 		return nil
 	}
-	err = fmt.Errorf("%s answered %s: %s", target.Redacted(), response.Status, bytes.TrimSpace(said))
-	if response.StatusCode/100 == 4 && !retryable[response.StatusCode] {
+	err = fmt.Errorf("%s answered %s: %s", name, response.Status, bytes.TrimSpace(said))
+	if hopeless[response.StatusCode] {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return err
@@ -140,9 +153,9 @@ func post(ctx context.Context, client *http.Client, target *url.URL, body any) e
 // take, however often they are sent.
 var errRefused = errors.New("refused")
 
-// retryable are the answers of class 4xx that mean "not now" or "not as you
-// are" rather than "not this": an operator may mend the credentials.
-var retryable = map[int]bool{
-	http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusNotFound: true,
-	http.StatusRequestTimeout: true, http.StatusTooManyRequests: true,
+// hopeless are the answers that mean "not this", however often it is sent. Any
+// other may be of a proxy on the way, or change when an operator mends what the
+// receiver asks for.
+var hopeless = map[int]bool{
+	http.StatusBadRequest: true, http.StatusRequestEntityTooLarge: true, http.StatusUnprocessableEntity: true,
 }

@@ -207,12 +207,13 @@ func TestAnswers(t *testing.T) {
 		{"401, which an operator may mend", status(401, ""), "answered 401", false},
 		{"403", status(403, ""), "answered 403", false},
 		{"404, while a proxy starts", status(404, ""), "answered 404", false},
+		{"407 of a proxy", status(407, ""), "answered 407", false},
 		{"429", status(429, "slow down"), "answered 429 Too Many Requests: slow down", false},
 		{"500", status(500, "oops"), "answered 500 Internal Server Error: oops", false},
 		{"503 with a long page", status(503, strings.Repeat("x", 1<<20)), "answered 503", false},
 		{"a redirect to a page for logging in", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.String(), http.StatusFound)
-		}, "sends elsewhere: to " + elsewhere.String(), false},
+		}, "sends elsewhere: to " + elsewhere.Host, false},
 		{"a redirect that keeps the request", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.String(), http.StatusPermanentRedirect)
 		}, "", false},
@@ -242,6 +243,30 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("refused: %t, want %t", refused, c.refused)
 			}
 		})
+	}
+}
+
+// Services have the token of a webhook in its path or query: it is in no error
+// and in no name, and two webhooks of one service have two names.
+func TestNoTokenInText(t *testing.T) {
+	base, _ := server(t, status(500, ""))
+	other := base.JoinPath("/services/T0/other")
+	base = base.JoinPath("/services/T0/hunter2")
+	base.RawQuery = "token=hunter2"
+	box := Webhook(base, "", http.DefaultClient, log.NewNopLogger())
+	err := box.send(t.Context(), []Notice{notice("firing Down a")})
+	base.Host = "127.0.0.1:1"
+	err2 := Webhook(base, "", http.DefaultClient, log.NewNopLogger()).send(t.Context(), []Notice{notice("firing Down a")})
+	if err == nil || err2 == nil {
+		t.Fatal("no error")
+	}
+	for _, text := range []string{box.Name(), err.Error(), err2.Error()} {
+		if strings.Contains(text, "hunter2") || !strings.HasPrefix(text, "http://127.0.0.1:") {
+			t.Errorf("the text is %q", text)
+		}
+	}
+	if second := Webhook(other, "", http.DefaultClient, log.NewNopLogger()).Name(); second == box.Name() {
+		t.Errorf("both are %s", second)
 	}
 }
 

@@ -82,6 +82,9 @@ func (f *alertingFlags) newDaemon(runner *collector.Runner, simulated bool, logg
 	if *f.interval <= 0 || *f.resend <= 0 {
 		return nil, errors.New("--alerting.interval and --alerting.resend must be above zero")
 	}
+	if *f.runbooks == "" && f.externalURL.Host != "" {
+		*f.runbooks = f.externalURL.JoinPath("runbooks").String()
+	}
 	groups, err := f.groups()
 	if err != nil {
 		return nil, err

@@ -237,7 +237,7 @@ func TestDaemonTells(t *testing.T) {
 		`rdma_alert_firing{alertname="OwnDown",device="mlx5_0",port="1",severity="critical"} 1`,
 		`rdmawatch_alerts{state="firing"} 1`,
 		`rdmawatch_notifications_sent_total{receiver="` + am.URL + `/am"} 1`,
-		`rdmawatch_notifications_sent_total{receiver="` + hook.URL + `/hook"} 1`,
+		`rdmawatch_notifications_sent_total{receiver="` + webhookName(page, hook.URL) + `"} 1`,
 		`rdmawatch_notifications_dropped_total{receiver="` + am.URL + `/am"} 0`,
 		`rdmawatch_rule_evaluation_failures_total 0`,
 	} {
@@ -264,6 +264,13 @@ func TestDaemonTells(t *testing.T) {
 	if left, err := filepath.Glob(b.state + "?*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
+}
+
+// webhookName is what a page calls the webhook at an address.
+func webhookName(page, address string) string {
+	_, rest, _ := strings.Cut(page, `rdmawatch_notifications_sent_total{receiver="`+address+`/#`)
+	sum, _, _ := strings.Cut(rest, `"`)
+	return address + "/#" + sum
 }
 
 // kill copies the state file as it is at this moment: what a new daemon finds

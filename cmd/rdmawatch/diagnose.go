@@ -89,13 +89,13 @@ func (f *diagnoseFlags) run(ctx context.Context, stdout, stderr io.Writer) error
 	if err := f.print(stdout, report); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return &exit{exitUnknown, fmt.Errorf("writing the report: %w", err)}
 	}
-	switch {
+	switch worst := report.Worst(); {
+	case worst == diagnose.Critical:
+		return &exit{status: exitCritical}
+	case worst == diagnose.Warning:
+		return &exit{status: exitWarning}
 	case len(report.Ports) == 0:
 		return &exit{status: exitUnknown}
-	case report.Worst() == diagnose.Critical:
-		return &exit{status: exitCritical}
-	case report.Worst() == diagnose.Warning:
-		return &exit{status: exitWarning}
 	}
 	return nil
 }

@@ -16,14 +16,16 @@ import (
 
 // ruleFlags say which rules are evaluated.
 type ruleFlags struct {
-	files *[]string
-	set   *[]string
+	files    *[]string
+	set      *[]string
+	runbooks *string
 }
 
 func addRuleFlags(cmd *kingpin.CmdClause) ruleFlags {
 	return ruleFlags{
-		files: cmd.Flag("alerting.rules", "Rule file to evaluate besides the bundled ones; a rule of the same name replaces the bundled one. Repeatable.").PlaceHolder("FILE").Strings(),
-		set:   cmd.Flag("alerting.set", "Another value for a threshold of the bundled rules (see rdmawatch rules list). Repeatable.").PlaceHolder("NAME=VALUE").Strings(),
+		files:    cmd.Flag("alerting.rules", "Rule file to evaluate besides the bundled ones; a rule of the same name replaces the bundled one. Repeatable.").PlaceHolder("FILE").Strings(),
+		runbooks: cmd.Flag("alerting.runbook-url", "Where the links to runbooks lead: URL/<alert>. Default: this project's pages; with --web.external-url, the ones that this program serves.").PlaceHolder("URL").String(),
+		set:      cmd.Flag("alerting.set", "Another value for a threshold of the bundled rules (see rdmawatch rules list). Repeatable.").PlaceHolder("NAME=VALUE").Strings(),
 	}
 }
 
@@ -37,6 +39,7 @@ func (f *ruleFlags) groups() ([]*engine.Group, error) {
 	if err != nil {
 		return nil, err
 	}
+	alerts.MoveRunbooks(groups, *f.runbooks)
 	own, err := readRules(*f.files)
 	if err != nil {
 		return nil, err
@@ -72,13 +75,14 @@ func addRules(app *kingpin.Application, commands map[string]func(stdout, stderr 
 
 	print := rules.Command("print", "Print the bundled rules for a Prometheus server.")
 	set := print.Flag("set", "Another value for a threshold. Repeatable.").PlaceHolder("NAME=VALUE").Strings()
+	runbooks := print.Flag("runbook-url", "Where the links to runbooks lead: URL/<alert>. Default: this project's pages.").PlaceHolder("URL").String()
 	format := print.Flag("format", "Form: rules (a rule file) or prometheusrule (an object for the Prometheus operator).").Default("rules").Enum("rules", "prometheusrule")
 	commands[print.FullCommand()] = func(stdout, _ io.Writer) error {
 		settings, err := alerts.ParseSettings(*set)
 		if err != nil {
 			return err
 		}
-		return alerts.Print(stdout, settings, *format == "prometheusrule")
+		return alerts.Print(stdout, settings, *runbooks, *format == "prometheusrule")
 	}
 
 	page := rules.Command("runbook", "Print what to do about an alert.")
