@@ -54,7 +54,7 @@ func (e *Evidence) amount() string {
 		return fmt.Sprintf("stuck at its limit of %s; that it stands still proves nothing", grouped(*e.Limit))
 	case !e.Counter:
 		return quantity(e.Value, e.Unit)
-	case e.RatePerSecond == nil:
+	case e.RatePerSecond == nil || e.Increase == nil:
 		return quantity(e.Value, e.Unit) + " in all"
 	case *e.Increase == 0:
 		return "unchanged at " + quantity(e.Value, e.Unit)

@@ -189,8 +189,13 @@ type Unseen struct {
 func (r *Report) Worst() string {
 	worst := ""
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.State == firing && Rank(f.Severity) > Rank(worst) {
-			worst = f.Severity
+		f := &r.Findings[i]
+		severity := f.Severity
+		if Rank(severity) == 0 {
+			severity = Warning // of a site's own scale, which is not ours to rank as nothing
+		}
+		if f.State == firing && Rank(severity) > Rank(worst) {
+			worst = severity
 		}
 	}
 	return worst

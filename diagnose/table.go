@@ -47,11 +47,11 @@ func (p *page) ports(r *Report) {
 func (p *page) row(port *Port) []string {
 	pcie := "-"
 	if port.PCIe != nil {
-		pcie = strings.Replace(port.PCIe.Text, " GT/s", "", 1)
+		pcie = p.clean(strings.Replace(port.PCIe.Text, " GT/s", "", 1))
 	}
 	return []string{
 		p.clean(port.name()), p.clean(or(port.Netdev, "-")), p.clean(or(port.State, "-")), bits(port.RateBytesPerSecond), pcie,
-		bits(port.ReceivedBytesPerSecond), bits(port.TransmittedBytesPerSecond), port.worst(),
+		bits(port.ReceivedBytesPerSecond), bits(port.TransmittedBytesPerSecond), p.clean(port.worst()),
 	}
 }
 

@@ -69,7 +69,10 @@ func (p *page) field(name, text string) {
 		return
 	}
 	if p.narrow() {
-		p.text("  ", "    ", name+": "+text)
+		if name != "" {
+			name += ": "
+		}
+		p.text("  ", "    ", name+text)
 		return
 	}
 	indent := strings.Repeat(" ", fieldWidth)

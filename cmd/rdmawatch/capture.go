@@ -45,7 +45,7 @@ func addCapture(app *kingpin.Application, commands map[string]func(stdout, stder
 	f.log = addLogFlags(cmd)
 	cmd.GetFlag("log.level").Default("warn") // which devices are found is no news here
 	commands[cmd.FullCommand()] = func(stdout, stderr io.Writer) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer stop()
 		return f.capture(ctx, stdout, stderr)
 	}
@@ -148,10 +148,8 @@ func (f *captureFlags) create(stdout io.Writer) (*archive, error) {
 	if name == "" {
 		name = "rdmawatch-capture-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 	}
-	if !*f.force {
-		if err := refuseExisting(name); err != nil {
-			return nil, err
-		}
+	if err := refuseExisting(name, *f.force); err != nil {
+		return nil, err
 	}
 	// Such a file is its owner's alone (0600).
 	file, err := os.CreateTemp(filepath.Dir(name), ".rdmawatch-capture-")
@@ -167,8 +165,8 @@ func (a *archive) keep() error {
 		return nil
 	}
 	err := errors.Join(a.file.Sync(), a.file.Close())
-	if err == nil && !a.over {
-		err = refuseExisting(a.name) // it was not there at the beginning
+	if err == nil {
+		err = refuseExisting(a.name, a.over) // it was not there at the beginning
 	}
 	if err == nil {
 		err = os.Rename(a.file.Name(), a.name)
@@ -179,8 +177,16 @@ func (a *archive) keep() error {
 	return nil
 }
 
-func refuseExisting(name string) error {
-	if _, err := os.Lstat(name); err == nil {
+// refuseExisting refuses a name that is taken. What is no plain file, a device
+// or a link, is never replaced.
+func refuseExisting(name string, force bool) error {
+	info, err := os.Lstat(name)
+	switch {
+	case err != nil:
+		return nil // writing it tells if something else is wrong
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s exists and is no plain file; -o - writes to standard output", name)
+	case !force:
 		return fmt.Errorf("%s exists; --force overwrites it", name)
 	}
 	return nil

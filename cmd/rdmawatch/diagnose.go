@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -46,7 +45,8 @@ func addDiagnose(app *kingpin.Application, commands map[string]func(stdout, stde
 	cmd := app.Command("diagnose", "Look at this node for a while and say what is wrong, where, and what to check next. Exit status: 0 nothing, 1 warning, 2 critical, 3 could not read.")
 	f := newDiagnoseFlags(cmd)
 	commands[cmd.FullCommand()] = func(stdout, stderr io.Writer) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		signal.Ignore(syscall.SIGPIPE) // a reader that hangs up is told by the write
 		defer stop()
 		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program
 		return f.run(ctx, stdout, stderr)
@@ -80,7 +80,7 @@ func (f *diagnoseFlags) run(ctx context.Context, stdout, stderr io.Writer) error
 	}
 	for _, name := range *f.devices {
 		if known := report.Devices(); !slices.Contains(known, name) {
-			return &exit{exitUnknown, fmt.Errorf("no device %q; there are: %s", name, strings.Join(known, ", "))}
+			return &exit{exitUnknown, fmt.Errorf("no device %q; there are: %q", name, known)}
 		}
 	}
 	report.Keep(*f.devices)
@@ -169,6 +169,7 @@ func (f *diagnoseFlags) logger(stderr io.Writer) log.Logger {
 func sample(ctx context.Context, runner *collector.Runner, watch *diagnose.Watch, duration, interval time.Duration, p progress) (interrupted bool) {
 	defer p.clear()
 	var next, end time.Time
+	readings := 0 // two at least give rates, also if a device held up the first
 	for {
 		s := runner.Collect(ctx, nil)
 		if ctx.Err() != nil {
@@ -181,12 +182,13 @@ func sample(ctx context.Context, runner *collector.Runner, watch *diagnose.Watch
 		if next.IsZero() {
 			next, end = s.Time, s.Time.Add(duration)
 		}
-		if now := time.Now(); !now.Before(end) {
+		readings++
+		if now := time.Now(); !now.Before(end) && (duration == 0 || readings > 1) {
 			return false
 		} else if next = next.Add(interval); next.Before(now) {
 			next = now // a device was slow
 		}
-		if next.After(end) {
+		if next.After(end) && end.After(time.Now()) {
 			next = end
 		}
 		p.show(time.Until(end))

@@ -145,7 +145,7 @@ func TestDiagnoseClosedPipe(t *testing.T) {
 
 // The report of a running rdmawatch is shown like one's own.
 func TestDiagnoseFrom(t *testing.T) {
-	report := &diagnose.Report{Version: diagnose.Version, Node: "gpu-17", WindowSeconds: 300, Ports: []diagnose.Port{{Device: "mlx5_0", Port: "1"}},
+	report := &diagnose.Report{Version: diagnose.Version, Node: "gpu-17", Time: time.Unix(1_700_000_000, 0), WindowSeconds: 300, Ports: []diagnose.Port{{Device: "mlx5_0", Port: "1"}},
 		Findings: []diagnose.Finding{{Alert: "RDMAPortDown", Severity: diagnose.Critical, State: "firing", Device: "mlx5_0", Port: "1", Verdict: "mlx5_0 port 1 is down"}}}
 	for _, c := range []struct {
 		name         string
@@ -160,8 +160,9 @@ func TestDiagnoseFrom(t *testing.T) {
 			}
 			_ = json.NewEncoder(w).Encode(report)
 		}, exitCritical, "\n1. CRITICAL mlx5_0 port 1 is down\n", ""},
-		{"no rdmawatch", http.NotFound, exitUnknown, "", "answers 404 Not Found; is it an rdmawatch that has evaluated its rules?"},
+		{"no rdmawatch", http.NotFound, exitUnknown, "", `answers "404 Not Found"; is it an rdmawatch that has evaluated its rules?`},
 		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }, exitUnknown, "", "gave no report: invalid character"},
+		{"an empty report", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"version":1}`)) }, exitUnknown, "", "gave no report: it has no time"},
 		{"a later version", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"version":2}`)) }, exitUnknown, "", "gave a report of version 2, this rdmawatch knows version 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -195,5 +196,20 @@ func TestHasUTF8(t *testing.T) {
 				t.Errorf("%t, want %t", got, c.want)
 			}
 		})
+	}
+}
+
+// A capture never takes the place of what is no plain file.
+func TestCaptureOntoADevice(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command("capture", "--replay", fixtures.Node(roce), "-o", pipe, "--force")
+	if got.status != 1 || !strings.Contains(got.stderr, "is no plain file") {
+		t.Errorf("status %d, stderr %q", got.status, got.stderr)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is gone: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func ask(ctx context.Context, address string) (*diagnose.Report, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s; is it an rdmawatch that has evaluated its rules?", u.Redacted(), answer.Status)
+		return nil, fmt.Errorf("%s answers %q; is it an rdmawatch that has evaluated its rules?", u.Redacted(), answer.Status)
 	}
 	var report diagnose.Report
 	if err := json.NewDecoder(io.LimitReader(answer.Body, askSize)).Decode(&report); err != nil {
@@ -53,6 +53,9 @@ func ask(ctx context.Context, address string) (*diagnose.Report, error) {
 	}
 	if report.Version != diagnose.Version {
 		return nil, fmt.Errorf("%s gave a report of version %d, this rdmawatch knows version %d", u.Redacted(), report.Version, diagnose.Version)
+	}
+	if err := report.Check(); err != nil {
+		return nil, fmt.Errorf("%s gave no report: %w", u.Redacted(), err)
 	}
 	return &report, nil
 }
