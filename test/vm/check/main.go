@@ -32,6 +32,8 @@ func run(binary string) int {
 		{"loss", loss},
 		{"receiver not ready", notReady},
 		{"ethtool", ethtool},
+		{"a capture", captured},
+		{"findings live and in a capture", sameFindings},
 		{"PCIe errors", pcieErrors},
 		{"PCIe link below its maximum", pcieMaximum},
 		{"an ordinary user", ordinaryUser},
