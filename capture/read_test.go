@@ -339,3 +339,41 @@ func FuzzTar(f *testing.F) {
 		}
 	})
 }
+
+// A device that was registered anew, under its old name, has another link: that
+// is how the collectors know.
+func TestAdvanceMakesLinkAnew(t *testing.T) {
+	inTemp(t)
+	const name = "sys/class/infiniband/a"
+	var b bytes.Buffer
+	r := NewRecording()
+	w := NewWriter(&b, r, Config{})
+	for i, n := range []uint64{3, 3, 7} {
+		r.Record(name, instance(n))
+		if err := w.Add(time.Unix(int64(1e9+i), 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := openBytes(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var infos []os.FileInfo
+	for step := range c.Times() {
+		if err := c.Advance(step); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(filepath.Join(c.Dir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		infos = append(infos, info)
+	}
+	if !os.SameFile(infos[0], infos[1]) || os.SameFile(infos[1], infos[2]) {
+		t.Error("the link is another one where it should be the same, or the same where it should be another")
+	}
+}
