@@ -62,7 +62,9 @@ func TestFixtureHangs(t *testing.T) {
 	default:
 	}
 	mustDo(t, os.WriteFile(filepath.Join(root, "sys/a"), []byte("7\n"), 0o644))
-	d.host.Wake()
+	if !d.host.Wake() {
+		t.Error("Wake does not say that it returned")
+	}
 	if text := <-done; text != "7" {
 		t.Errorf("got %q", text)
 	}

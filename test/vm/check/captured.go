@@ -120,7 +120,8 @@ func sameFindings(r *report, root *exporter) {
 func findings(r *report, root *exporter, flags ...string) []string {
 	out, err := exec.Command(root.binary, append([]string{"diagnose", "--format=json", "--min-severity=warning"}, flags...)...).Output()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() < 3) {
+	judged := errors.As(err, &exit) && exit.ExitCode() < 3 // 1 and 2 are what was found
+	if err != nil && !judged {
 		r.fails("diagnose", fmt.Errorf("%w: %s", err, out))
 		return nil
 	}
