@@ -19,6 +19,9 @@ type Group struct {
 	File  string
 	Limit int
 	Rules []*Rule
+	// Ignored are settings of the file that only a server heeds: the node
+	// evaluates all groups at its own interval, at the time of the reading.
+	Ignored []string
 }
 
 // Rule is a recording or an alerting rule.
@@ -80,6 +83,12 @@ func ParseRules(file string, content []byte) ([]*Group, error) {
 	var groups []*Group
 	for _, g := range parsed.Groups {
 		group := &Group{Name: g.Name, File: file, Limit: g.Limit}
+		if g.Interval != 0 {
+			group.Ignored = append(group.Ignored, "interval")
+		}
+		if g.QueryOffset != nil {
+			group.Ignored = append(group.Ignored, "query_offset")
+		}
 		for _, r := range g.Rules {
 			rule, err := newRule(p, r, g.Labels)
 			if err != nil {

@@ -136,6 +136,9 @@ func checkRules(w io.Writer, files []string) error {
 	}
 	node := engine.NodeScope(own)
 	for _, g := range own {
+		for _, setting := range g.Ignored {
+			fmt.Fprintf(w, "%s: group %s: %s is for a server only, the daemon evaluates at --alerting.interval\n", g.File, g.Name, setting)
+		}
 		for _, r := range g.Rules {
 			note := fmt.Sprintf("looks back %s", r.Span())
 			if !slices.ContainsFunc(node, func(n *engine.Group) bool { return slices.Contains(n.Rules, r) }) {
