@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -52,11 +53,24 @@ func newTree(node string, changes []Change) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := copyTree(node, dir); err != nil {
+	if err := errors.Join(copyTree(node, dir), oneBoot(dir)); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("copying the fixture: %w", err)
 	}
 	return OpenTree(dir, changes)
+}
+
+// oneBoot gives a node the identity of its boot if the fixture has none. Without
+// it nothing that is known of devices outlives a restart of the program.
+func oneBoot(dir string) error {
+	path := filepath.Join(dir, "proc/sys/kernel/random/boot_id")
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte("a replay\n"), 0o644)
 }
 
 // OpenTree makes a tree of a directory, which is the tree's from now on, and
