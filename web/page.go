@@ -63,7 +63,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	h := w.Header()
 	secure(h)
 	h.Set("Cache-Control", "no-cache") // ask again, there may be a new round
-	h.Add("Vary", "Accept-Encoding") // beside what a handler before it says
+	h.Add("Vary", "Accept-Encoding")   // beside what a handler before it says
 	if acceptsGzip(req.Header.Get("Accept-Encoding")) {
 		body, tag = p.zipped, `"`+p.tag+`-gzip"`
 		h.Set("Content-Encoding", "gzip")

@@ -61,7 +61,9 @@ func TestFixtureHangs(t *testing.T) {
 		t.Fatalf("it returned %q", text)
 	default:
 	}
-	mustDo(t, os.WriteFile(filepath.Join(root, "sys/a"), []byte("7\n"), 0o644))
+	// At once, or it is read while it is empty.
+	mustDo(t, os.WriteFile(filepath.Join(root, "sys/b"), []byte("7\n"), 0o644))
+	mustDo(t, os.Rename(filepath.Join(root, "sys/b"), filepath.Join(root, "sys/a")))
 	if !d.host.Wake() {
 		t.Error("Wake does not say that it returned")
 	}

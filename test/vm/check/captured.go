@@ -34,8 +34,27 @@ func captured(r *report, root *exporter) {
 	if replayed == nil {
 		return
 	}
-	samePages(r, before, after, replayed)
+	samePages(r, before, after, unmarked(r, replayed))
 	anonymous(r, root)
+}
+
+// unmarked is a page without the label that says that it is of no machine, which
+// every series must have.
+func unmarked(r *report, p *page) *page {
+	const mark = "simulated"
+	plain, bare := &page{values: map[string]float64{}}, 0
+	for _, series := range p.series {
+		value := p.values[series.String()]
+		if series[mark] != "true" {
+			bare++
+		}
+		series = series.Clone()
+		delete(series, mark)
+		plain.series = append(plain.series, series)
+		plain.values[series.String()] = value
+	}
+	equal(r, "series of a capture not marked as simulated", "0", fmt.Sprint(bare))
+	return plain
 }
 
 // samePages compares a page with the same page read from a capture, where the
