@@ -22,7 +22,12 @@ const glimpseSpan = 4
 var needsHistory = map[string]string{
 	"S2-cable-dies-in-steps":        "an uncorrectable block every 30 seconds, where the rule wants two windows with one each",
 	"I43-cables-at-the-wrong-speed": "all ports run slower than before, which only who watched before can know",
-	"I16-paused-and-still-drops":    "the fixture's other port is down, and its made-up counters say that it was in use",
+	// That nothing arrived for five minutes cannot be seen in one; the look
+	// shows the timeouts first, and the rule as not judged.
+	"I06-switch-drops-everything":  "RDMAPathBlackHoled asks for five minutes without an answer",
+	"I48-vendor-codes-differ":      "RDMAPathBlackHoled asks for five minutes without an answer",
+	"I55-ping-works-rdma-does-not": "RDMAPathBlackHoled asks for five minutes without an answer",
+	"I16-paused-and-still-drops":   "the fixture's other port is down, and its made-up counters say that it was in use",
 }
 
 // firstFinding checks what a person reads first when the first expected alert
