@@ -1,6 +1,7 @@
 package alerts_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +23,16 @@ const glimpseSpan = 4
 var needsHistory = map[string]string{
 	"S2-cable-dies-in-steps":        "an uncorrectable block every 30 seconds, where the rule wants two windows with one each",
 	"I43-cables-at-the-wrong-speed": "all ports run slower than before, which only who watched before can know",
-	// That nothing arrived for five minutes cannot be seen in one; the look
-	// shows the timeouts first, and the rule as not judged.
-	"I06-switch-drops-everything":  "RDMAPathBlackHoled asks for five minutes without an answer",
-	"I48-vendor-codes-differ":      "RDMAPathBlackHoled asks for five minutes without an answer",
-	"I55-ping-works-rdma-does-not": "RDMAPathBlackHoled asks for five minutes without an answer",
-	"I16-paused-and-still-drops":   "the fixture's other port is down, and its made-up counters say that it was in use",
+	"I16-paused-and-still-drops":    "the fixture's other port is down, and its made-up counters say that it was in use",
+}
+
+// firstInAGlimpse are incidents of which a glimpse shows another alert first:
+// that nothing arrived for five minutes cannot be seen in one, and
+// RDMAPathBlackHoled is not judged.
+var firstInAGlimpse = map[string]string{
+	"I06-switch-drops-everything":  "RDMAAckTimeouts",
+	"I48-vendor-codes-differ":      "RDMARetryExceeded",
+	"I55-ping-works-rdma-does-not": "RDMAAckTimeouts",
 }
 
 // firstFinding checks what a person reads first when the first expected alert
@@ -113,7 +118,11 @@ func (f *firstFinding) glimpse(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("glimpse", func(t *testing.T) { f.judge(t, report) })
+	seen := *f
+	if f.want.Alert == "RDMAPathBlackHoled" {
+		seen.want.Alert = cmp.Or(firstInAGlimpse[name], f.want.Alert)
+	}
+	t.Run("glimpse", func(t *testing.T) { seen.judge(t, report) })
 }
 
 func has(ls labels.Labels, want map[string]string) bool {

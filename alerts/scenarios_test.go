@@ -16,15 +16,11 @@ const scenarioDir = "../fixtures/scenarios"
 // setup is what the program itself runs with.
 func setup(t *testing.T) replay.Setup {
 	t.Helper()
-	groups, err := alerts.Groups(nil)
+	s, err := replay.Bundled()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inhibitions, err := alerts.Inhibitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return replay.Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}
+	return s
 }
 
 func scenarioFiles(t *testing.T) []string {

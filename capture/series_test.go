@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rdmawatch/rdmawatch/alerts"
-	"github.com/rdmawatch/rdmawatch/alerts/engine"
 	"github.com/rdmawatch/rdmawatch/alerts/replay"
 	"github.com/rdmawatch/rdmawatch/capture"
 	"github.com/rdmawatch/rdmawatch/collector/node"
@@ -140,15 +138,11 @@ func packCase(t *testing.T, c *replay.Case, config capture.Config, s replay.Setu
 
 func setup(t *testing.T) replay.Setup {
 	t.Helper()
-	groups, err := alerts.Groups(nil)
+	s, err := replay.Bundled()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inhibitions, err := alerts.Inhibitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return replay.Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}
+	return s
 }
 
 // course lists what the alerts did.

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rdmawatch/rdmawatch/alerts"
 	"github.com/rdmawatch/rdmawatch/alerts/engine"
 	"github.com/rdmawatch/rdmawatch/alerts/replay"
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
@@ -30,15 +29,11 @@ func tell(t *testing.T) *replay.Case {
 
 func setup(t *testing.T) replay.Setup {
 	t.Helper()
-	groups, err := alerts.Groups(nil)
+	s, err := replay.Bundled()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inhibitions, err := alerts.Inhibitions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return replay.Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}
+	return s
 }
 
 // The story goes as it says, and in the second hour again.

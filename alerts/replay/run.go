@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/rdmawatch/rdmawatch/alerts"
 	"github.com/rdmawatch/rdmawatch/alerts/engine"
 	"github.com/rdmawatch/rdmawatch/collector"
 	"github.com/rdmawatch/rdmawatch/collector/host"
@@ -27,6 +28,16 @@ type Setup struct {
 	Evaluated func(after time.Duration, e *engine.Engine, s *node.Snapshot) bool
 	// Recorder, if set, is given what is read.
 	Recorder host.Recorder
+}
+
+// Bundled is a replay by the bundled rules, those that a node evaluates.
+func Bundled() (Setup, error) {
+	groups, err := alerts.Groups(nil)
+	if err != nil {
+		return Setup{}, err
+	}
+	inhibitions, err := alerts.Inhibitions()
+	return Setup{Groups: engine.NodeScope(groups), Inhibitions: inhibitions}, err
 }
 
 // Instance is the value of the label instance during a replay.

@@ -220,7 +220,7 @@ func TestResolve(t *testing.T) {
 		"chain/elsewhere":                                      "-> ../devices/pci0000:80",
 		"chain/parent":                                         "-> elsewhere/..",
 		"chain/dangling":                                       "-> nowhere/at/all",
-		"chain/root":                                           "-> ..",
+		"chain/top":                                            "-> ..",
 	}, nil)
 	const nic = "devices/pci0000:80/0000:81:00.0"
 	for _, c := range []struct{ name, path, want string }{
@@ -232,7 +232,7 @@ func TestResolve(t *testing.T) {
 		{"parent of a link's target, not of the link", "chain/parent", "devices"},
 		{"parent after a link", "class/net/eth0/../..", nic},
 		{"slashes and dots", "./chain//dir/.", "chain/dir"},
-		{"the root", "chain/root", ""},
+		{"the root", "chain/top", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := d.Resolve(c.path); err != nil || got != c.want {
@@ -249,7 +249,7 @@ func TestResolve(t *testing.T) {
 		{"chain/dangling", fs.ErrNotExist},
 		{"none", fs.ErrNotExist},
 		{"..", ErrOutside},
-		{"chain/root/..", ErrOutside},
+		{"chain/top/..", ErrOutside},
 		{"/class", ErrOutside},
 	} {
 		if got, err := d.Resolve(c.path); !errors.Is(err, c.want) {
