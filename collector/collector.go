@@ -14,17 +14,23 @@ import (
 	"github.com/rdmawatch/rdmawatch/collector/node"
 )
 
-// Source is one way of asking about a device. The list is in sources.go.
+// Source is one way of asking about a device, or about the node around them.
+// The list is in sources.go.
 type Source struct {
 	Name      string
 	Default   bool   // read unless switched off
 	What      string // what it reads, in one clause
 	Privilege string // what it needs beyond an ordinary user
 	Cost      string // what one reading costs the machine
+	// Every is how old a reading may be, 0 if each collection makes its own.
+	// In between its samples are repeated; when it was made is
+	// rdma_collector_last_success_timestamp_seconds.
+	Every time.Duration
 
-	// open prepares the reading of one device; nil if the source has nothing
-	// to read there.
-	open func(*target, *host.Door) reader
+	// One of the two prepares the reading, of one device or of what belongs to
+	// none of them; nil if the source has nothing to read there.
+	open     func(*target, *host.Door) reader
+	openNode func(*host.Door) reader
 }
 
 // reader reads one subsystem of one device, again and again.
@@ -35,7 +41,7 @@ type reader interface {
 	close()
 }
 
-// batch collects the samples of one reading of one device.
+// batch collects the samples of one reading of one device, or of the node.
 type batch struct {
 	now     time.Time
 	samples []node.Sample

@@ -23,9 +23,8 @@ type device struct {
 	registered time.Time
 
 	// Of the runner's goroutine.
-	functions               []string           // PCI functions it stands for
-	running                 chan []node.Sample // the reading under way, nil if none
-	late                    bool               // the reading under way is not of this collection
+	ongoing
+	functions               []string // PCI functions it stands for
 	lastRead                time.Time
 	stalled, lastReadSeries *node.Series
 	registeredSeries        *node.Series
@@ -53,29 +52,12 @@ func newDevice(r *Runner, name string, instance uint64, now time.Time) *device {
 // seconds is a time as Prometheus has it.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
-// start begins a reading unless an earlier one is still under way: a device
-// that hangs is not asked twice. What a late reading brings is too old to use.
-func (d *device) start(now time.Time, wanted map[string]bool) {
-	if d.running != nil {
-		select {
-		case <-d.running:
-		default:
-			d.late = true
-			return
-		}
-	}
-	d.late = false
-	done := make(chan []node.Sample, 1) // so that a late reading can end
-	d.running = done
-	go func() { done <- d.read(now, wanted) }()
-}
-
 // wait returns the samples of the reading, or what is left to say of a device
 // that does not answer in time.
 func (d *device) wait(ctx context.Context, now time.Time) []node.Sample {
-	samples, answered := d.answer(ctx)
+	samples, answered := d.answer(ctx, d.r.end)
 	if answered {
-		d.running, d.lastRead = nil, now
+		d.lastRead = now
 	} else if d.r.stopping() {
 		return nil
 	}
@@ -91,26 +73,6 @@ func (d *device) wait(ctx context.Context, now time.Time) []node.Sample {
 	return samples
 }
 
-// answer waits for the reading. One that has ended counts even if the time is
-// up: a device before it may have used that up.
-func (d *device) answer(ctx context.Context) ([]node.Sample, bool) {
-	if d.late {
-		return nil, false
-	}
-	select {
-	case samples := <-d.running:
-		return samples, true
-	default:
-	}
-	select {
-	case samples := <-d.running:
-		return samples, true
-	case <-ctx.Done():
-	case <-d.r.end:
-	}
-	return nil, false
-}
-
 func (d *device) logStalled(stalled bool) {
 	if stalled == d.wasStalled {
 		return
@@ -124,17 +86,7 @@ func (d *device) logStalled(stalled bool) {
 }
 
 // leave gives the device up: at once, or when the reading under way returns.
-func (d *device) leave() {
-	if d.running == nil {
-		d.close()
-		return
-	}
-	running := d.running
-	go func() {
-		<-running
-		d.close()
-	}()
-}
+func (d *device) leave() { d.afterwards(d.close) }
 
 func (d *device) close() {
 	for _, s := range d.readers {
@@ -242,6 +194,6 @@ func (d *device) openSource(source Source, old []*sourceReader) {
 			s = o // its counts go on
 		}
 	}
-	s.reader = source.open(d.target, s.door)
+	s.open(func() reader { return source.open(d.target, s.door) })
 	d.readers = append(d.readers, s)
 }

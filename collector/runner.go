@@ -70,6 +70,7 @@ type Runner struct {
 
 	mu      sync.Mutex // one collection at a time
 	devices map[string]*device
+	whole   []*nodeSource
 	cached  map[string]*node.Snapshot // by sources read
 	listErr string
 
@@ -90,7 +91,7 @@ func NewRunner(c Config) *Runner {
 	if c.Logger == nil {
 		c.Logger = log.NewNopLogger()
 	}
-	return &Runner{
+	r := &Runner{
 		c: c, door: c.Host.Door(), logger: c.Logger,
 		stop: make(chan struct{}), end: make(chan struct{}),
 		devices: map[string]*device{}, cached: map[string]*node.Snapshot{},
@@ -98,6 +99,8 @@ func NewRunner(c Config) *Runner {
 		devicesSeries: series(&catalog.Devices), skipped: map[string]*node.Series{},
 		durationSeries: series(&catalog.CollectionDuration),
 	}
+	r.whole = newNodeSources(r)
+	return r
 }
 
 // Collect reads the node, or gives the last reading if it is younger than the
@@ -125,10 +128,15 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	if known {
 		s.Samples = append(s.Samples, node.Sample{Series: r.devicesSeries, Value: float64(len(names))})
 	}
+	for _, n := range r.whole {
+		if wanted[n.source.source.Name] {
+			n.begin(now)
+		}
+	}
 	var reading []*device
 	for _, name := range names {
 		if d := r.devices[name]; d != nil {
-			d.start(now, wanted)
+			d.start(func() []node.Sample { return d.read(now, wanted) })
 			reading = append(reading, d)
 		} else {
 			s.Samples = append(s.Samples, node.Sample{Series: r.skippedSeries(name, "excluded"), Value: 1})
@@ -140,6 +148,11 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 		samples := d.wait(ctx, now)
 		s.Devices = append(s.Devices, node.Device{Name: d.name, Samples: samples})
 		d.covers(covered)
+	}
+	for _, n := range r.whole {
+		if wanted[n.source.source.Name] {
+			s.Samples = append(s.Samples, n.wait(ctx)...)
+		}
 	}
 	s.Samples = append(s.Samples, r.inventory.update(now, covered)...)
 	s.Samples = append(s.Samples, node.Sample{Series: r.durationSeries, Value: time.Since(begin).Seconds()})
@@ -265,7 +278,7 @@ func (r *Runner) sourcesFor(name string) []Source {
 	}
 	var allowed []Source
 	for _, s := range r.c.Sources {
-		if r.c.Filters[s.Name].Allows(name) {
+		if s.open != nil && r.c.Filters[s.Name].Allows(name) {
 			allowed = append(allowed, s)
 		}
 	}
@@ -278,15 +291,10 @@ func (r *Runner) Settle(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range r.devices {
-		if d.running == nil {
-			continue
-		}
-		select {
-		case <-d.running:
-			d.running = nil
-		case <-ctx.Done():
-			return
-		}
+		d.settle(ctx)
+	}
+	for _, n := range r.whole {
+		n.settle(ctx)
 	}
 }
 
@@ -322,4 +330,8 @@ func (r *Runner) Close() {
 		d.leave()
 		delete(r.devices, name)
 	}
+	for _, n := range r.whole {
+		n.leave()
+	}
+	r.whole = nil
 }

@@ -10,12 +10,18 @@ import (
 	"github.com/rdmawatch/rdmawatch/collector/node"
 )
 
-// sourceReader is a source at work on one device, and what it tells of itself.
+// sourceReader is a source at work on one device or on the node, and what it
+// tells of itself.
 type sourceReader struct {
 	source Source
 	door   *host.Door
 	reader reader // nil if the source has nothing to read on this device
 	tally  *tally
+
+	kept   []node.Sample // of the last reading, if the source has an Every
+	keptAt time.Time     // zero if there is none
+	err    error         // of that reading
+	found  bool          // it had anything to read
 
 	errors      string // the last reading's, to log changes only
 	lastSuccess time.Time
@@ -38,6 +44,10 @@ func newSourceReader(device string, source Source, door *host.Door) *sourceReade
 	}
 }
 
+func (s *sourceReader) open(open func() reader) {
+	s.reader, s.keptAt = open(), time.Time{}
+}
+
 func (s *sourceReader) close() {
 	if s.reader != nil {
 		s.reader.close()
@@ -48,8 +58,17 @@ func (s *sourceReader) close() {
 // read reads the source once, and adds how that went.
 func (s *sourceReader) read(b *batch) (err error) {
 	found := false
-	if s.reader != nil {
+	switch {
+	case s.reader == nil:
+	case s.current(b.now):
+		b.samples = append(b.samples, s.kept...)
+		found, err = s.found, s.err
+	default:
+		before := len(b.samples)
 		found, err = s.readReader(b)
+		if s.source.Every > 0 {
+			s.kept, s.keptAt, s.found, s.err = slices.Clone(b.samples[before:]), b.now, found, err
+		}
 	}
 	switch {
 	case s.denied(b.now):
@@ -59,6 +78,13 @@ func (s *sourceReader) read(b *batch) (err error) {
 	}
 	s.tally.add(b, s.door)
 	return err
+}
+
+// current reports whether the last reading still counts. One that failed is soon
+// tried again.
+func (s *sourceReader) current(now time.Time) bool {
+	age := now.Sub(s.keptAt)
+	return !s.keptAt.IsZero() && age >= 0 && age < s.source.Every && (s.err == nil || age < retryAfter)
 }
 
 // readReader reports also whether there was anything to read.
