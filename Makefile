@@ -1,6 +1,7 @@
 # Everything that is done with this repository. Go is all that build, run,
-# demo, test, golden, fuzz, bench and cover need; lint fetches its linter as a
-# Go module, test-browser needs Chromium and test-vm QEMU (see test/vm).
+# demo, test, golden, fuzz, bench and cover need; lint fetches its linter and
+# packages its packager as a Go module, test-browser needs Chromium, test-vm QEMU
+# (see test/vm), and test-packages a Debian, root and rpm.
 
 BINARY  := build/rdmawatch
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
@@ -99,3 +100,22 @@ test-browser: build ## the pages in headless Chromium, with pictures in build/sc
 .PHONY: test-vm
 test-vm: ## the binary against a real kernel with soft-RoCE, in QEMU
 	test/vm/run.sh
+
+# git's version, so that dpkg and rpm order it: v1.2.0-rc.1 is before 1.2.0, five
+# commits after v1.2.0 is 1.2.0+5.g1a2b3c4, and without any tag 0.0.0 is below all.
+PACKAGE_VERSION ?= $(shell echo '$(VERSION)' | sed -E \
+	-e 's/-dirty$$/+dirty/' -e 's/-([0-9]+)-g([0-9a-f]+)/+\1.g\2/' -e 's/^v([0-9])/\1/; t' -e 's/^/0.0.0+/')
+PACKAGE_DIR ?= build
+NFPM_YAML ?= deploy/packages/nfpm.yaml
+
+.PHONY: packages
+packages: build ## .deb and .rpm of the binary (GOARCH=arm64 for another machine)
+	@set -e; for format in deb rpm; do \
+		PACKAGE_ARCH=$$($(GO) env GOARCH) PACKAGE_VERSION=$$(echo '$(PACKAGE_VERSION)' | sed 's/-/~/g') \
+		SOURCE_DATE_EPOCH=$$(date -d '$(or $(DATE),@0)' +%s) \
+		$(GO) tool -modfile=tools/nfpm/go.mod nfpm package -f $(NFPM_YAML) -p $$format -t $(PACKAGE_DIR)/; \
+	done
+
+.PHONY: test-packages
+test-packages: build ## installs, upgrades and removes the packages, in a copy of this machine
+	test/packages/run.sh

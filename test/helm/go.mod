@@ -1,0 +1,3 @@
+module github.com/rdmawatch/rdmawatch/test/helm
+
+go 1.26.0

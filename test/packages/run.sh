@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs, upgrades and removes the .deb and the .rpm on what looks like this
+# machine: an overlay in namespaces of its own, which is thrown away. Needs root,
+# a Debian, rpm and systemd's programs (systemd need not run).
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+root=$PWD
+lacking=()
+[ "$(id -u)" = 0 ] || lacking+=("root, to mount the overlay")
+for tool in dpkg dpkg-deb rpm unshare setpriv ip curl systemd-analyze systemd-sysusers deb-systemd-helper make "${GO:-go}"; do
+	command -v "$tool" >/dev/null || lacking+=("the program $tool")
+done
+if [ ${#lacking[@]} -gt 0 ]; then
+	printf 'test-packages cannot run here. It lacks:\n' >&2
+	printf '  %s\n' "${lacking[@]}" >&2
+	exit 1
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/old" "$work/new" "$work/again" "$work/top"
+
+# The next version brings another default for a file that somebody has edited.
+sed 's/^RDMAWATCH_ARGS=.*/RDMAWATCH_ARGS="--log.level=warn"/' deploy/packages/default >"$work/default"
+sed "s|src: deploy/packages/default|src: $work/default|" deploy/packages/nfpm.yaml >"$work/nfpm.yaml"
+
+build() { make --no-print-directory -s packages PACKAGE_VERSION="$1" PACKAGE_DIR="$2" "${@:3}"; }
+build 1.0.0-rc.1 "$work/old"
+build 1.0.0-rc.1 "$work/again"
+build 1.0.0 "$work/new" NFPM_YAML="$work/nfpm.yaml"
+for package in "$work"/old/*; do
+	cmp "$package" "$work/again/${package##*/}" ||
+		{ echo "FAIL the same commit gives two different packages: ${package##*/}" >&2; exit 1; }
+done
+
+cp test/packages/inside.sh "$work/"
+# In a network of its own port 10055 is free, whatever runs on this machine.
+WORK="$work" unshare --mount --net --pid --fork --mount-proc bash -euo pipefail -c '
+	mount -t tmpfs none "$WORK/top"
+	mkdir "$WORK"/top/{upper,work,merged}
+	merged=$WORK/top/merged
+	mount -t overlay overlay -o "lowerdir=/,upperdir=$WORK/top/upper,workdir=$WORK/top/work" "$merged"
+	mount -t proc proc "$merged/proc"
+	mount -t sysfs -o ro sysfs "$merged/sys"
+	mount --rbind /dev "$merged/dev"
+	mount -t tmpfs none "$merged/run"
+	mount -t tmpfs none "$merged/tmp"
+	mkdir "$merged/tmp/packages"
+	cp -r "$WORK"/{old,new,inside.sh} "$merged/tmp/packages/"
+	ip link set lo up
+	exec chroot "$merged" /bin/bash /tmp/packages/inside.sh
+'
