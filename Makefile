@@ -1,7 +1,7 @@
 # Everything that is done with this repository. Go is all that build, run,
 # demo, test, golden, fuzz, bench and cover need; lint fetches its linter and
-# packages its packager as a Go module, test-browser needs Chromium, test-vm QEMU
-# (see test/vm), and test-packages a Debian, root and rpm.
+# packages its packager and test-helm Helm as Go modules, test-browser needs
+# Chromium, test-vm QEMU (see test/vm), and test-packages a Debian, root and rpm.
 
 BINARY  := build/rdmawatch
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
@@ -87,7 +87,9 @@ bench: ## benchmarks
 
 .PHONY: golden
 golden: ## write the generated files anew; read the difference before you commit it
-	$(GO) test -run Golden $$(grep -rl --include='*_test.go' 'flag\.Bool("update"' . | xargs -r -n 1 dirname | sort -u) -update
+	$(GO) test -run Golden $$(grep -rl --include='*_test.go' --exclude-dir=test 'flag\.Bool("update"' . | xargs -r -n 1 dirname | sort -u) -update
+# The Helm chart holds copies of what was written just now.
+	$(GO) test -run Golden ./deploy -update
 
 .PHONY: lint
 lint: ## golangci-lint with .golangci.yml, of the version in tools/go.mod
@@ -119,3 +121,10 @@ packages: build ## .deb and .rpm of the binary (GOARCH=arm64 for another machine
 .PHONY: test-packages
 test-packages: build ## installs, upgrades and removes the packages, in a copy of this machine
 	test/packages/run.sh
+
+build/helm: tools/helm/go.mod
+	cd tools/helm && $(GO) build -o ../../build/helm helm.sh/helm/v3/cmd/helm
+
+.PHONY: test-helm
+test-helm: build/helm ## the Helm chart against Kubernetes and the Prometheus operator (UPDATE=1: goldens)
+	cd test/helm && $(GO) test -count=1 ./... $(if $(UPDATE),-update)

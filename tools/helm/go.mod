@@ -1,3 +1,5 @@
+// helm, which lints and renders the chart, in a module of its own: its
+// dependencies are not the program's.
 module github.com/rdmawatch/rdmawatch/tools/helm
 
 go 1.26.0
