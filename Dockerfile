@@ -3,6 +3,7 @@
 #   docker build -t rdmawatch --build-arg VERSION=$(git describe --tags --always) .
 #   docker run --rm --network host --read-only --cap-drop ALL rdmawatch
 #
+# What it must be given for which collector: deploy/docker/README.md.
 # --network host, because ethtool and the list of network interfaces belong to
 # a network namespace; the container's own has none of the node's NICs.
 

@@ -12,7 +12,13 @@ import (
 
 func main() {
 	binary := flag.String("exporter", "./rdmawatch", "the binary to try")
+	number := flag.Int("confinement", -1, "become the command given, in this one of the confinements")
+	listen := flag.String("listen", "", "address whose socket a confined command gets")
 	flag.Parse()
+	if *number >= 0 {
+		fmt.Fprintln(os.Stderr, confine(confinements()[*number], *listen, flag.Args()))
+		os.Exit(1)
+	}
 	os.Exit(run(*binary))
 }
 
@@ -38,6 +44,7 @@ func run(binary string) int {
 		{"PCIe link below its maximum", pcieMaximum},
 		{"an ordinary user", ordinaryUser},
 		{"files closed to an ordinary user", closedFiles},
+		{"contained", contained},
 		{"an excluded device", excluded},
 		{"a device removed and added", removed},
 		{"a device renamed", renamed},
