@@ -1,7 +1,8 @@
 # Everything that is done with this repository. Go is all that build, run,
 # demo, test, golden, fuzz, bench and cover need; lint fetches its linter and
 # packages its packager and test-helm Helm as Go modules, test-browser needs
-# Chromium, test-vm QEMU (see test/vm), and test-packages a Debian, root and rpm.
+# Chromium, test-vm QEMU (see test/vm), test-packages a Debian, root and rpm, and
+# stack and e2e Prometheus and Alertmanager.
 
 BINARY  := build/rdmawatch
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
@@ -40,7 +41,7 @@ RACE = $(shell printf '\043include <pthread.h>\n' | \
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## the static binary, build/rdmawatch
@@ -128,3 +129,11 @@ build/helm: tools/helm/go.mod
 .PHONY: test-helm
 test-helm: build/helm ## the Helm chart against Kubernetes and the Prometheus operator (UPDATE=1: goldens)
 	cd test/helm && $(GO) test -count=1 ./... $(if $(UPDATE),-update)
+
+.PHONY: stack
+stack: build ## the demo with Prometheus and Alertmanager, without containers (see deploy/stack)
+	deploy/stack/run $(ARGS)
+
+.PHONY: e2e
+e2e: build ## real Prometheus and Alertmanager with rdmawatch (see test/e2e)
+	cd test/e2e && $(GO) test -count=1 -shuffle=on -parallel 12 ./...
