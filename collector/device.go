@@ -37,6 +37,7 @@ type device struct {
 	discovered time.Time
 	readers    []*sourceReader
 	restricted *node.Series
+	samples    int // how many to expect
 }
 
 func newDevice(r *Runner, name string, instance uint64, now time.Time) *device {
@@ -103,7 +104,8 @@ const rediscoverAfter = time.Minute
 // read is one reading, in a goroutine of its own.
 func (d *device) read(now time.Time, wanted map[string]bool) []node.Sample {
 	d.rediscover(now)
-	b := &batch{now: now}
+	b := &batch{now: now, samples: make([]node.Sample, 0, d.samples)}
+	defer func() { d.samples = len(b.samples) + len(b.samples)/8 }()
 	d.tally.add(b, d.door)
 	if d.restricted != nil {
 		b.add(d.restricted, 1)

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/rdmawatch/rdmawatch/collector/catalog"
 	"github.com/rdmawatch/rdmawatch/collector/node"
@@ -67,10 +69,67 @@ func (e *Exposition) Handler(limit int) http.Handler {
 			return
 		}
 		g := gathering{e, req.Context(), only}
-		promhttp.HandlerForTransactional(g, promhttp.HandlerOpts{
-			EnableOpenMetrics: true, DisableCompression: true,
-		}).ServeHTTP(w, req)
+		if format := expfmt.NegotiateAccept(req.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...); isText(format) {
+			g.writeText(w, format)
+			return
+		}
+		promhttp.HandlerForTransactional(g, promhttp.HandlerOpts{DisableCompression: true}).ServeHTTP(w, req)
 	}))
+}
+
+// isText reports whether a page in this format is kept. The binary formats are
+// encoded anew for each scrape.
+func isText(f expfmt.Format) bool {
+	t := f.FormatType()
+	return t == expfmt.TypeTextPlain || t == expfmt.TypeOpenMetrics
+}
+
+// writeText answers a scrape with the kept page, and what has other origin
+// after it.
+func (g gathering) writeText(w http.ResponseWriter, format expfmt.Format) {
+	snapshot := g.e.runner.Collect(g.ctx, g.only)
+	f := g.e.take()
+	defer g.e.give(f)
+	f.fill(snapshot)
+	text, err := f.text(format)
+	if err == nil {
+		text, err = g.e.appendMore(text, format)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	f.buf = text
+	w.Header().Set("Content-Type", string(format))
+	_, _ = w.Write(text)
+}
+
+// appendMore appends the families of other origin, and the end of the page.
+func (e *Exposition) appendMore(text []byte, format expfmt.Format) ([]byte, error) {
+	more := bytes.NewBuffer(text)
+	encoder := expfmt.NewEncoder(more, format)
+	for _, family := range e.gatherMore() {
+		if err := encoder.Encode(family); err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", family.GetName(), err)
+		}
+	}
+	if closer, ok := encoder.(expfmt.Closer); ok { // OpenMetrics ends in a line of its own
+		if err := closer.Close(); err != nil {
+			return nil, fmt.Errorf("ending the page: %w", err)
+		}
+	}
+	return more.Bytes(), nil
+}
+
+// gatherMore gathers the families of other origin.
+func (e *Exposition) gatherMore() []*dto.MetricFamily {
+	if e.more == nil {
+		return nil
+	}
+	more, err := e.more.Gather()
+	e.logMore(err)
+	e.mark(more)
+	return more
 }
 
 // gathering is one scrape.
@@ -87,10 +146,7 @@ func (g gathering) Gather() (mfs []*dto.MetricFamily, done func(), err error) {
 	f := g.e.take()
 	f.fill(snapshot)
 	mfs = f.list
-	if g.e.more != nil {
-		more, err := g.e.more.Gather()
-		g.e.logMore(err)
-		g.e.mark(more)
+	if more := g.e.gatherMore(); len(more) > 0 {
 		mfs = append(slices.Clone(mfs), more...)
 		slices.SortFunc(mfs, byName)
 	}
@@ -159,6 +215,27 @@ type families struct {
 	order  []*node.Series // of the samples they were built for
 	values []*float64     // where each sample goes; nil: nowhere, it is a duplicate
 	list   []*dto.MetricFamily
+	pages  map[expfmt.Format]*page // of list
+	buf    []byte                  // of the last page
+}
+
+// maxFormats is how many pages a set of families keeps: who asks for ever other
+// formats makes none pile up.
+const maxFormats = 4
+
+// text is the page of the families. It is good until the next one.
+func (f *families) text(format expfmt.Format) ([]byte, error) {
+	if f.pages[format] == nil {
+		p, err := newPage(f.list, format)
+		if err != nil {
+			return nil, err
+		}
+		if len(f.pages) == maxFormats {
+			clear(f.pages)
+		}
+		f.pages[format] = p
+	}
+	return f.pages[format].appendTo(f.buf[:0]), nil
 }
 
 func (f *families) fill(s *node.Snapshot) {
@@ -178,7 +255,7 @@ func (f *families) fill(s *node.Snapshot) {
 // build makes the families anew. Of two samples of one series the first one
 // counts: sources are ordered by preference.
 func (f *families) build(s *node.Snapshot) {
-	f.order, f.values, f.list = nil, nil, nil
+	f.order, f.values, f.list, f.pages = nil, nil, nil, map[expfmt.Format]*page{}
 	byMetric := map[*catalog.Metric]*dto.MetricFamily{}
 	seen := map[string]bool{}
 	s.All(func(sample node.Sample) {

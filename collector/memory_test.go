@@ -104,7 +104,11 @@ func TestRestoreOfDamage(t *testing.T) {
 			t.Errorf("%q is taken", damaged)
 		}
 	}
-	instance := m.runner.door.Instance(class + "/a0")
+	instances, err := m.runner.door.Instances(class)
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance := instances["a0"]
 	holes, err := json.Marshal(map[string]any{
 		"boot": "b1", "inventory": map[string]any{"x": nil, "y": map[string]any{}},
 		"devices": map[string]any{"b0": nil, "a0": map[string]any{

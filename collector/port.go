@@ -29,7 +29,7 @@ func openPort(t *target, d *host.Door) reader {
 		t.driver, id.firmware, id.boardID, id.hcaType, id.hwRev, id.nodeType, id.nodeGUID, id.sysGUID, id.desc,
 		path.Base(t.pciPath), id.numaNode, t.function, id.parent)}
 	if t.pciPath == "" {
-		r.info.Values[r.pciLabel()] = ""
+		r.info.Values[r.info.Metric.LabelIndex("pci")] = ""
 	}
 	for _, p := range t.ports {
 		r.ports = append(r.ports, newPortState(t, p, d))
@@ -42,15 +42,6 @@ func openPort(t *target, d *host.Door) reader {
 		}
 	}
 	return r
-}
-
-func (r *portReader) pciLabel() int {
-	for i, name := range r.info.Metric.LabelNames() {
-		if name == "pci" {
-			return i
-		}
-	}
-	return 0
 }
 
 func (r *portReader) read(b *batch) error {

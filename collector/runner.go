@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -214,15 +215,12 @@ const class = "class/infiniband"
 // returns the names of all present ones, if it is known which these are. An
 // excluded device is not looked at beyond its name.
 func (r *Runner) sync(now time.Time) (names []string, ok bool) {
-	names, err := r.door.List(class)
+	instances, err := r.door.Instances(class)
+	names = slices.Sorted(maps.Keys(instances))
 	r.logList(err)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		// Keep what is known rather than lose every device to one bad listing.
-		for name := range r.devices {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		return names, false
+		return slices.Sorted(maps.Keys(r.devices)), false
 	}
 	present := map[string]bool{}
 	for _, name := range names {
@@ -230,7 +228,7 @@ func (r *Runner) sync(now time.Time) (names []string, ok bool) {
 			continue
 		}
 		present[name] = true
-		instance := r.door.Instance(class + "/" + name)
+		instance := instances[name]
 		d := r.devices[name]
 		if d != nil && d.instance != instance {
 			d.leave()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -42,7 +43,16 @@ type serveFlags struct {
 func addServe(app *kingpin.Application, commands map[string]func(stdout, stderr io.Writer) error) {
 	cmd := app.Command("serve", "Serve the metrics of this node (the default command).").Default()
 	f := newServeFlags(cmd)
+	// As in node_exporter: reading is system calls, which cost more when several
+	// processors make them at once, and a node has better use for the others. A
+	// read that hangs holds up nothing all the same, since the runtime gives its
+	// processor away.
+	processors := cmd.Flag("runtime.gomaxprocs", "Processors that Go code runs on at a time (GOMAXPROCS).").Envar("GOMAXPROCS").Default("1").Int()
 	commands[cmd.FullCommand()] = func(_, stderr io.Writer) error {
+		if *processors < 1 {
+			return fmt.Errorf("--runtime.gomaxprocs is %d, it must be at least 1", *processors)
+		}
+		runtime.GOMAXPROCS(*processors)
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		return f.serve(ctx, f.log.logger(stderr))

@@ -33,6 +33,9 @@ func (f *serveFlags) site(runner *collector.Runner, d *daemon) (*web.Site, error
 	}
 	var before *node.Snapshot
 	runner.Observe(func(now *node.Snapshot) {
+		if before != nil && now.Time.Sub(before.Time) < *f.alerting.interval && !now.Time.Before(before.Time) {
+			return // no more often than the daemon would
+		}
 		site.Publish(web.Round{Snapshot: now, Report: diagnose.New(diagnose.Input{
 			Node: c.Node, Simulated: c.Simulated, Before: before, Now: now,
 		})})

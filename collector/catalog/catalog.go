@@ -6,7 +6,10 @@
 // bnxt.go, ...), and arithmetic on a counter happens only in its Unit.
 package catalog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Type is the Prometheus type of a metric.
 type Type uint8
@@ -73,6 +76,19 @@ type Metric struct {
 // LabelNames lists all labels of a series of m, in order.
 func (m *Metric) LabelNames() []string {
 	return append(append([]string(nil), scopeLabels[m.Scope]...), m.Labels...)
+}
+
+// LabelIndex is the place of a label in LabelNames, -1 if there is none of that
+// name.
+func (m *Metric) LabelIndex(name string) int {
+	scope := scopeLabels[m.Scope]
+	if i := slices.Index(scope, name); i >= 0 {
+		return i
+	}
+	if i := slices.Index(m.Labels, name); i >= 0 {
+		return len(scope) + i
+	}
+	return -1
 }
 
 // Row is one counter of one driver: the name the kernel gives it and the

@@ -47,6 +47,7 @@ type File struct {
 	dir  *Dir
 	name string
 	kept *os.File
+	fd   int    // of the kept file: asking for it costs a system call
 	at   string // where the kept file is in a fixture, if that is recorded
 }
 
@@ -92,28 +93,28 @@ func (f *File) asks() {
 }
 
 func (f *File) read(buf []byte) (int, error) {
-	file := f.kept
-	if file == nil {
+	fd := f.fd
+	if f.kept == nil {
 		f.dir.host.trace(f.Path())
 		opened, err := f.dir.root.OpenFile(f.name, os.O_RDONLY, 0)
 		if err != nil {
 			return 0, f.dir.host.outside(f.dir.root, f.name, err)
 		}
-		file = opened
+		fd = int(opened.Fd())
 		if h := f.dir.host; h.open.Add(1) <= h.maxOpen {
-			f.kept = file
+			f.kept, f.fd = opened, fd
 		} else {
 			h.open.Add(-1)
-			defer file.Close()
+			defer opened.Close()
 		}
 	}
 	// A kernel attribute answers whole or not at all, so one pread is enough;
 	// it returns short of buf, which ReadAt reports as io.EOF after asking for
 	// the rest. The system call itself is half the cost of a file, hence
 	// pread(2) without that second call.
-	n, err := unix.Pread(int(file.Fd()), buf, 0)
+	n, err := unix.Pread(fd, buf, 0)
 	for errors.Is(err, unix.EINTR) {
-		n, err = unix.Pread(int(file.Fd()), buf, 0)
+		n, err = unix.Pread(fd, buf, 0)
 	}
 	if err != nil {
 		return 0, err

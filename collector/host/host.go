@@ -396,17 +396,3 @@ func Gone(err error) bool {
 func Denied(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)
 }
-
-// Instance identifies a sysfs entry across readings: one that was removed and
-// made again under the same name gets another number. 0 if there is none.
-func (d *Door) Instance(name string) uint64 {
-	info, err := d.host.sys.Lstat(name)
-	if err != nil {
-		return 0
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		d.host.sawInstance(name, stat.Ino)
-		return stat.Ino
-	}
-	return 0
-}

@@ -282,21 +282,39 @@ func TestExists(t *testing.T) {
 	}
 }
 
-func TestInstance(t *testing.T) {
-	d, root := machine(t, tree{"class/a": "-> ../devices/a", "devices/a/": "", "devices/b/": ""}, nil)
-	a, b := d.Instance("devices/a"), d.Instance("devices/b")
-	if a == 0 || b == 0 || a == b {
-		t.Errorf("two directories: %d and %d", a, b)
+func TestInstances(t *testing.T) {
+	d, root := machine(t, tree{"class/a": "-> ../devices/a", "devices/a/": "", "devices/b/": "", "file": ""}, nil)
+	before, err := d.Instances("devices")
+	if len(before) != 2 || before["a"] == 0 || before["b"] == 0 || before["a"] == before["b"] || err != nil {
+		t.Fatalf("two directories: %v, %v", before, err)
 	}
-	if link := d.Instance("class/a"); link == 0 || link == a {
-		t.Errorf("a link is its target: %d, %d", link, a)
+	if link, err := d.Instances("class"); link["a"] == 0 || link["a"] == before["a"] || err != nil {
+		t.Errorf("a link is its target: %v, %v", link, err)
 	}
-	if got := d.Instance("none"); got != 0 {
-		t.Errorf("missing: %d", got)
+	if none, err := d.Instances("none"); len(none) != 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v, %v", none, err)
+	}
+	if file, err := d.Instances("file"); len(file) != 0 || !errors.Is(err, unix.ENOTDIR) {
+		t.Errorf("a file: %v, %v", file, err)
 	}
 	mustDo(t, os.Rename(filepath.Join(root, "devices/b"), filepath.Join(root, "devices/c")))
-	if got := d.Instance("devices/c"); got != b {
-		t.Errorf("renamed: %d, was %d", got, b)
+	if after, err := d.Instances("devices"); len(after) != 2 || after["c"] != before["b"] || err != nil {
+		t.Errorf("renamed: %v, %v; was %v", after, err, before)
+	}
+	if d.Reads != 5 || d.Errors["ENOENT"] != 1 || d.Errors["ENOTDIR"] != 1 {
+		t.Errorf("%d reads, errors %v", d.Reads, d.Errors)
+	}
+}
+
+// More entries than one answer of the kernel holds.
+func TestInstancesOfMany(t *testing.T) {
+	files := tree{}
+	for i := range 300 {
+		files[fmt.Sprintf("class/a-device-with-a-long-name-%03d", i)] = ""
+	}
+	d, _ := machine(t, files, nil)
+	if got, err := d.Instances("class"); len(got) != len(files) || err != nil {
+		t.Errorf("%d entries, %v; want %d", len(got), err, len(files))
 	}
 }
 

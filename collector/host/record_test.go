@@ -136,11 +136,14 @@ func TestRecordDirectories(t *testing.T) {
 // Instance tells a link that was made anew, which looks as it did.
 func TestRecordInstance(t *testing.T) {
 	d, n := recorded(t, cards)
-	instance := d.Instance("class/infiniband/mlx5_0")
+	instances, err := d.Instances("class/infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance := instances["mlx5_0"]
 	if e := n.entries["sys/class/infiniband/mlx5_0"]; instance == 0 || e.Kind != IsLink || e.Instance != instance {
 		t.Errorf("recorded %+v, want instance %d", e, instance)
 	}
-	d.Instance("class/infiniband/out")
 	if e := n.entries["sys/class/infiniband/out"]; e.Kind != IsFile {
 		t.Errorf("a link that leads out: recorded %+v", e)
 	}

@@ -23,10 +23,8 @@ func (s *Series) Key() string {
 
 // Label returns the value of a label, "" if the series has none of that name.
 func (s *Series) Label(name string) string {
-	for i, n := range s.Metric.LabelNames() {
-		if n == name && i < len(s.Values) {
-			return s.Values[i]
-		}
+	if i := s.Metric.LabelIndex(name); i >= 0 && i < len(s.Values) {
+		return s.Values[i]
 	}
 	return ""
 }
