@@ -104,20 +104,26 @@ test-browser: build ## the pages in headless Chromium, with pictures in build/sc
 test-vm: ## the binary against a real kernel with soft-RoCE, in QEMU
 	test/vm/run.sh
 
-# git's version, so that dpkg and rpm order it: v1.2.0-rc.1 is before 1.2.0, five
-# commits after v1.2.0 is 1.2.0+5.g1a2b3c4, and without any tag 0.0.0 is below all.
+# git's version, so that dpkg and rpm order it: v1.2.0-rc.1 is 1.2.0~rc.1 and before
+# 1.2.0, five commits after v1.2.0 is 1.2.0+5.g1a2b3c4, and what has no tag is
+# 0.0.0+1a2b3c4.
 PACKAGE_VERSION ?= $(shell echo '$(VERSION)' | sed -E \
-	-e 's/-dirty$$/+dirty/' -e 's/-([0-9]+)-g([0-9a-f]+)/+\1.g\2/' -e 's/^v([0-9])/\1/; t' -e 's/^/0.0.0+/')
+	-e '/^v?[0-9]+\.[0-9]/!s/^/0.0.0+/' -e 's/^v//' \
+	-e 's/-dirty$$/+dirty/' -e 's/-([0-9]+)-g([0-9a-f]+)/+\1.g\2/' -e 's/-/~/g')
 PACKAGE_DIR ?= build
 NFPM_YAML ?= deploy/packages/nfpm.yaml
 
 .PHONY: packages
 packages: build ## .deb and .rpm of the binary (GOARCH=arm64 for another machine)
 	@set -e; for format in deb rpm; do \
-		PACKAGE_ARCH=$$($(GO) env GOARCH) PACKAGE_VERSION=$$(echo '$(PACKAGE_VERSION)' | sed 's/-/~/g') \
+		PACKAGE_ARCH=$$($(GO) env GOARCH) PACKAGE_VERSION='$(PACKAGE_VERSION)' \
 		SOURCE_DATE_EPOCH=$$(date -d '$(or $(DATE),@0)' +%s) \
-		$(GO) tool -modfile=tools/nfpm/go.mod nfpm package -f $(NFPM_YAML) -p $$format -t $(PACKAGE_DIR)/; \
+		env -u GOOS -u GOARCH $(GO) tool -modfile=tools/nfpm/go.mod nfpm package -f $(NFPM_YAML) -p $$format -t $(PACKAGE_DIR)/; \
 	done
+
+.PHONY: package-version
+package-version:
+	@echo '$(PACKAGE_VERSION)'
 
 .PHONY: test-packages
 test-packages: build ## installs, upgrades and removes the packages, in a copy of this machine

@@ -21,13 +21,33 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/old" "$work/new" "$work/again" "$work/top"
 
+# What git calls a version, and what the packages do, from old to new.
+last=
+while read -r git want; do
+	got=$(make --no-print-directory -s package-version VERSION="$git")
+	[ "$got" = "$want" ] || { echo "FAIL $git became $got, want $want" >&2; exit 1; }
+	[ -z "$last" ] || dpkg --compare-versions "$last" lt "$got" ||
+		{ echo "FAIL dpkg takes $got for no newer than $last" >&2; exit 1; }
+	last=$got
+done <<'END'
+1a2b3c4 0.0.0+1a2b3c4
+abcdef1-dirty 0.0.0+abcdef1+dirty
+v1.2.0-rc.1 1.2.0~rc.1
+v1.2.0-rc.1-3-gabcdef1 1.2.0~rc.1+3.gabcdef1
+v1.2.0 1.2.0
+v1.2.0-5-gabcdef1 1.2.0+5.gabcdef1
+v1.2.0-5-gabcdef1-dirty 1.2.0+5.gabcdef1+dirty
+1.2.1 1.2.1
+END
+echo "ok   versions in order"
+
 # The next version brings another default for a file that somebody has edited.
 sed 's/^RDMAWATCH_ARGS=.*/RDMAWATCH_ARGS="--log.level=warn"/' deploy/packages/default >"$work/default"
 sed "s|src: deploy/packages/default|src: $work/default|" deploy/packages/nfpm.yaml >"$work/nfpm.yaml"
 
 build() { make --no-print-directory -s packages PACKAGE_VERSION="$1" PACKAGE_DIR="$2" "${@:3}"; }
-build 1.0.0-rc.1 "$work/old"
-build 1.0.0-rc.1 "$work/again"
+build 1.0.0~rc.1 "$work/old"
+build 1.0.0~rc.1 "$work/again"
 build 1.0.0 "$work/new" NFPM_YAML="$work/nfpm.yaml"
 for package in "$work"/old/*; do
 	cmp "$package" "$work/again/${package##*/}" ||
