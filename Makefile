@@ -58,10 +58,10 @@ demo: ## a simulated node with faults on :10055, no NIC needed (ARGS='--help')
 .PHONY: test
 test: ## all tests that need nothing but Go
 	@[ -n '$(RACE)' ] || echo 'No C compiler with headers: without the race detector.'
-	$(GO) test $(RACE) -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v '/alerts$$')
+	$(GO) test $(RACE) -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e '/alerts$$' -e '/dashboards$$')
 # The scenarios play days of virtual time: without the race detector, which the
 # packages that they run have in their own tests.
-	$(GO) test -shuffle=on -timeout 60m ./alerts
+	$(GO) test -shuffle=on -timeout 60m ./alerts ./dashboards
 
 .PHONY: cover
 cover: ## how much of collector/... its tests run, with a floor (COVER_FLOOR=85)

@@ -27,13 +27,13 @@ func congestionWho() []panel {
 	}
 	return []panel{
 		{
-			kind: bars, title: "Sources: ports that pause others", unit: "percentunit", width: 12, height: 9, limits: []limit{{0.001, yellow}, {0.01, red}},
+			kind: bars, title: "Sources: ports that pause others", unit: "percentunit", width: 12, height: 12, limits: []limit{{0.005, yellow}, {0.01, red}},
 			about:   "Share of the last two minutes for which a port told the other end of the wire to wait. A host that does this does not take what arrives. Look here first: heal the source, and the victims recover.",
 			queries: []query{ask(top("leaf_port:rdma_pfc_sent_pause:share_rate2m"), leafPort)}, none: "No port pauses others",
 			dataLinks: []link{{"Node", toNode}},
 		},
 		{
-			kind: bars, title: "Victims: ports that are held", unit: "percentunit", width: 12, height: 9, limits: []limit{{0.01, yellow}, {0.05, red}},
+			kind: bars, title: "Victims: ports that are held", unit: "percentunit", width: 12, height: 12, limits: []limit{{0.01, yellow}, {0.05, red}},
 			about:   "Share of the last two minutes for which a port was told to wait. The source is a port on the same leaf that pauses others, or, if there is none, a switch.",
 			queries: []query{ask(top("leaf_port:rdma_pfc_received_pause:share_rate2m"), leafPort)}, none: "No port is held",
 			dataLinks: []link{{"Node", toNode}},

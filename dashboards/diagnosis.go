@@ -98,7 +98,7 @@ func diagnosisNow() []panel {
 func (k known) alertPanel(r *engine.Rule) panel {
 	color := map[string]string{"critical": red, "warning": orange, "info": blue}[r.Severity()]
 	p := panel{
-		kind: graph, title: r.Alert, about: aboutAlert(r), width: 8, height: 8,
+		kind: graph, title: r.Alert, about: aboutAlert(r), width: 8, ranked: true,
 		none:  "Nothing of the kind here, so this alert does not fire",
 		links: []link{{"Runbook", r.Annotations.Get("runbook_url")}},
 	}
@@ -109,7 +109,11 @@ func (k known) alertPanel(r *engine.Rule) panel {
 			name = subject(c.left) + " " + name
 		}
 		p.unit = cmp.Or(p.unit, unitOf(c.left))
-		p.add(query{expr: k.selected(c.left), legend: name, unit: unitOf(c.left)})
+		expr := k.selected(c.left)
+		if divides(c.left) {
+			expr = "(" + expr + ") >= 0" // nothing divided by nothing is no number
+		}
+		p.add(query{expr: expr, legend: name, unit: unitOf(c.left)})
 		if c.right != nil {
 			p.add(query{expr: k.selected(c.right), legend: "limit " + k.legend(c.right), unit: unitOf(c.left)})
 		}
@@ -120,8 +124,11 @@ func (k known) alertPanel(r *engine.Rule) panel {
 		}
 	}
 	slices.SortFunc(p.limits, func(a, b limit) int { return cmp.Compare(a.from, b.from) })
-	if len(p.limits) > 0 {
-		p.floor = p.limits[len(p.limits)-1].from
+	if p.unit == units.Short {
+		p.floor = 1
+	}
+	if p.unit == units.PercentUnit && len(p.limits) > 0 && p.limits[0].from < 1e-3 {
+		p.unit = units.ScientificNotation // too small a share to be read in percent
 	}
 	return p
 }
@@ -184,7 +191,7 @@ func (k known) legend(e parser.Expr) string {
 		names = append(names, "{{"+name+"}}")
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
-	return strings.Join(slices.Compact(names), " ")
+	return strings.ReplaceAll(strings.Join(slices.Compact(names), " "), "{{device}} {{port}}", "{{device}}/{{port}}")
 }
 
 // rank brings the place before what is counted there.
@@ -198,11 +205,10 @@ func rank(label string) int {
 // unitOf is the unit of an expression, as far as names tell: everything is in
 // base units, and a name ends in them.
 func unitOf(e parser.Expr) string {
-	found, divided, bits := "", false, false
+	found, bits := "", false
 	parser.Inspect(e, func(n parser.Node, path []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.BinaryExpr:
-			divided = divided || n.Op == parser.DIV && n.RHS.Type() == parser.ValueTypeVector
 			if factor, ok := constant(n.LHS); ok && factor == 8 {
 				bits = true
 			}
@@ -212,11 +218,22 @@ func unitOf(e parser.Expr) string {
 		return nil
 	})
 	switch {
-	case divided:
+	case divides(e):
 		return units.PercentUnit
 	case bits && found == units.BytesPerSecondSI:
 		return units.BitsPerSecondSI
 	}
+	return found
+}
+
+// divides reports whether an expression is one thing divided by another.
+func divides(e parser.Expr) (found bool) {
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		if b, ok := n.(*parser.BinaryExpr); ok && b.Op == parser.DIV && b.RHS.Type() == parser.ValueTypeVector {
+			found = true
+		}
+		return nil
+	})
 	return found
 }
 

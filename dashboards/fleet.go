@@ -69,7 +69,7 @@ func fleetVerdict() []panel {
 func fleetWhere() []panel {
 	return []panel{
 		{
-			kind: graph, title: "Nodes by health", unit: "short", width: 12, stacked: true,
+			kind: graph, title: "Nodes by health", unit: "short", width: 12, stacked: true, floor: 1,
 			about: "How many nodes are in which state: the worst alert that fires on each. A step that everybody takes at once comes from the fabric, not from a node.",
 			queries: []query{
 				ask(`sum(cluster_health:rdma_nodes:count{@cluster,health="3"}) or vector(0)`, "critical"),
@@ -80,7 +80,7 @@ func fleetWhere() []panel {
 			colors: map[string]string{"critical": red, "warning": orange, "no answer": purple, "info": blue},
 		},
 		{
-			kind: graph, title: "Nodes by alert", unit: "short", width: 12, none: "None firing",
+			kind: graph, title: "Nodes by alert", unit: "short", width: 12, ranked: true, none: "None firing",
 			about:   "On how many nodes each alert fires. Alerts that compare nodes count as one.",
 			queries: []query{ask(`sum by (alertname) (cluster_alert:rdma_nodes:count{@cluster})`, "{{alertname}}")},
 		},
@@ -95,11 +95,11 @@ func fleetWhere() []panel {
 			about:   "The alerts that fire, at most fifty critical and fifty others, with how long ago their condition first held. The name leads to the runbook, the node to its dashboard.",
 			queries: []query{ask(firingSince(`severity="critical"`)+" or "+firingSince(`severity!="critical"`), "")},
 			columns: []column{
-				{field: "severity", title: "Severity", width: 85, values: severities},
+				{field: "severity", title: "Severity", width: 80, values: severities},
 				{field: "alertname", title: "Alert", link: runbook},
 				{field: "instance", title: "Node", link: rowToNode},
-				{field: "device", title: "Device", width: 100},
-				{field: "port", title: "Port", width: 60},
+				{field: "device", title: "Device", width: 110},
+				{field: "port", title: "Port", width: 85},
 				{field: "Value", title: "For", unit: "s", width: 95},
 			},
 			sort: "For", ascending: true,
@@ -125,19 +125,19 @@ func firingSince(severity string) string {
 func fleetWorst() []panel {
 	worst := func(title, about, unit, series string, limits []limit) panel {
 		return panel{
-			kind: bars, title: title, about: about + " The worst port counts for its node.", unit: unit, width: 8, height: 9, limits: limits,
+			kind: bars, title: title, about: about + " The worst port counts for its node.", unit: unit, width: 8, height: 12, limits: limits,
 			queries:   []query{ask("sort_desc(topk("+most+", "+series+"{@node}))", "{{instance}}")},
 			dataLinks: []link{{"Node", toNode}},
 			none:      "No node moves enough packets to have a ratio",
 		}
 	}
 	return []panel{
-		worst("Loss", "Losses that senders noticed, for each packet sent; only ports that send 10,000 packets a second have a ratio. Even 0.001 % costs bandwidth.", "percentunit", "node:rdma_loss:ratio_rate2m", []limit{{1e-6, yellow}, {1e-5, red}}),
+		worst("Loss", "Losses that senders noticed, for each packet sent; only ports that send 10,000 packets a second have a ratio. Ten in a million cost bandwidth already.", "ppm", "1e6 * node:rdma_loss:ratio_rate2m", []limit{{1, yellow}, {10, red}}),
 		worst("Held by pause", "Share of time for which the other end of the wire told a port to wait. These are victims. Where a card counts frames and no time, an upper bound.", "percentunit", "node:rdma_pause_received:ratio_rate5m", []limit{{0.01, yellow}, {0.05, red}}),
-		worst("Pauses others", "Share of time for which a port told the other end to wait: its host does not take what arrives. These are the sources.", "percentunit", "node:rdma_pause_sent:ratio_rate5m", []limit{{0.001, yellow}, {0.01, red}}),
+		worst("Pauses others", "Share of time for which a port told the other end to wait: its host does not take what arrives. These are the sources.", "percentunit", "node:rdma_pause_sent:ratio_rate5m", []limit{{0.005, yellow}, {0.01, red}}),
 		worst("Marked by switches", "Share of the packets received that a switch had marked for congestion (ECN).", "percentunit", "node:rdma_ecn_marked:ratio_rate5m", []limit{{0.01, yellow}, {0.1, red}}),
 		{
-			kind: bars, title: "Least PCIe for their ports", unit: "percentunit", width: 8, height: 9,
+			kind: bars, title: "Least PCIe for their ports", unit: "percentunit", width: 8, height: 12,
 			about:     "What the slowest PCIe link on the way to the CPU carries, for each byte per second that the ports of the slot can. Below 100 % the card cannot run at the rate of its ports.",
 			limits:    []limit{{1, green}},
 			below:     red,
@@ -146,11 +146,11 @@ func fleetWorst() []panel {
 			none:      "No PCIe link is known",
 		},
 		{
-			kind: bars, title: "Ports down", unit: "short", width: 8, height: 9, limits: []limit{{1, red}},
+			kind: bars, title: "Ports down", unit: "short", width: 8, height: 12, limits: []limit{{1, red}},
 			about:     "Ports that are switched on, have been up since their driver was loaded, and are down.",
-			queries:   []query{ask("sort_desc(topk("+most+", node:rdma_ports_down:sum{@node} > 0))", "{{instance}}")},
+			queries:   []query{ask("sort_desc(topk("+most+", node:rdma_ports_down:sum{@node}))", "{{instance}}")},
 			dataLinks: []link{{"Node", toNode}},
-			none:      "None down",
+			none:      "No port is known",
 		},
 	}
 }
@@ -170,15 +170,15 @@ func fleetPorts() []panel {
 		}
 	}
 	return []panel{
-		ports("Loss", "The twenty ports that lose most for what they send.", "(port:rdma_loss:ratio_rate2m or port:rdma_retransmission:ratio_rate2m)", "percentunit", "No port loses anything", []limit{{1e-6, yellow}, {1e-5, red}}),
+		ports("Loss", "The twenty ports that lose most for what they send.", "1e6 * (port:rdma_loss:ratio_rate2m or port:rdma_retransmission:ratio_rate2m)", "ppm", "No port loses anything", []limit{{1, yellow}, {10, red}}),
 		ports("Held", "The twenty ports that pause holds most.", "(port:rdma_pause_received:ratio_rate5m or port:rdma_pause_received_bound:ratio_rate5m)", "percentunit", "No port is held", []limit{{0.01, yellow}, {0.05, red}}),
-		ports("Pauses", "The twenty ports that pause others most.", "(port:rdma_pause_sent:ratio_rate5m or port:rdma_pause_sent_bound:ratio_rate5m)", "percentunit", "No port pauses others", []limit{{0.001, yellow}, {0.01, red}}),
+		ports("Pauses", "The twenty ports that pause others most.", "(port:rdma_pause_sent:ratio_rate5m or port:rdma_pause_sent_bound:ratio_rate5m)", "percentunit", "No port pauses others", []limit{{0.005, yellow}, {0.01, red}}),
 	}
 }
 
 func fleetSpread() []panel {
 	spread := func(title, about string, width uint32, series, by string, columns ...column) panel {
-		columns = append(columns, column{field: "Value", title: "Count"})
+		columns = append(columns, column{field: "Value", title: "Count", width: 75})
 		return panel{
 			kind: list, title: title, about: about + " A few that differ from all others are the first suspects when one node is odd.",
 			width: width, height: 8, sort: "Count", columns: columns,
@@ -186,13 +186,13 @@ func fleetSpread() []panel {
 		}
 	}
 	return []panel{
-		spread("Firmware", "Devices by driver, board and firmware, virtual functions left out.", 9, "cluster_firmware:rdma_devices:count", "driver, board_id, firmware",
-			column{field: "driver", title: "Driver", width: 90}, column{field: "board_id", title: "Board"}, column{field: "firmware", title: "Firmware"}),
+		spread("Firmware", "Devices by driver, board and firmware, virtual functions left out.", 8, "cluster_firmware:rdma_devices:count", "driver, board_id, firmware",
+			column{field: "driver", title: "Driver", width: 80}, column{field: "board_id", title: "Board"}, column{field: "firmware", title: "Firmware"}),
 		spread("PCIe", "PCI functions by the width and speed at which their link runs.", 4, "cluster_pcie:rdma_pcie_links:count", "lanes, gigatransfers",
-			column{field: "lanes", title: "Lanes"}, column{field: "gigatransfers", title: "GT/s"}),
-		spread("Rate", "Ports that are up, by rate.", 3, "cluster_rate:rdma_ports:count", "gigabits", column{field: "gigabits", title: "Gb/s"}),
-		spread("MTU", "Ports by the MTU of their network interface.", 4, "cluster_mtu:rdma_ports:count", "mtu", column{field: "mtu", title: "MTU"}),
-		spread("rdmawatch", "Nodes by the version of rdmawatch.", 4, "cluster_version:rdmawatch_nodes:count", "version", column{field: "version", title: "Version"}),
+			column{field: "lanes", title: "Lanes", width: 65}, column{field: "gigatransfers", title: "GT/s", width: 65}),
+		spread("Rate", "Ports that are up, by rate.", 4, "cluster_rate:rdma_ports:count", "gigabits", column{field: "gigabits", title: "Gb/s", width: 140}),
+		spread("MTU", "Ports by the MTU of their network interface.", 4, "cluster_mtu:rdma_ports:count", "mtu", column{field: "mtu", title: "MTU", width: 140}),
+		spread("rdmawatch", "Nodes by the version of rdmawatch.", 4, "cluster_version:rdmawatch_nodes:count", "version", column{field: "version", title: "Version", width: 140}),
 	}
 }
 

@@ -51,8 +51,8 @@ func comparedBinary(e *parser.BinaryExpr) []comparison {
 	case e.Op == parser.LAND || e.Op == parser.LUNLESS:
 		return compared(e.LHS)
 	case e.Op.IsComparisonOperator() && !e.ReturnBool:
-		if counts(e.LHS) { // of what is beyond some other limit: the count is what matters
-			return against([]comparison{{left: e.LHS}}, e)
+		if count, ok := e.LHS.(*parser.AggregateExpr); ok && count.Op == parser.COUNT {
+			return against([]comparison{{left: counted(count)}}, e)
 		}
 		return against(compared(e.LHS), e)
 	case isInfo(e.LHS): // adds labels, and the comparison is in what it adds them to
@@ -97,7 +97,7 @@ func isInfo(e parser.Expr) bool {
 
 func comparedAggregate(e *parser.AggregateExpr) []comparison {
 	if e.Op == parser.COUNT { // one is what it takes to be counted
-		return []comparison{{left: e, limits: []bound{{parser.GTE, 1}}}}
+		return []comparison{{left: counted(e), limits: []bound{{parser.GTE, 1}}}}
 	}
 	return within(compared(e.Expr), func(inner parser.Expr) parser.Expr {
 		c := *e
@@ -106,10 +106,32 @@ func comparedAggregate(e *parser.AggregateExpr) []comparison {
 	})
 }
 
-// counts reports whether an expression counts series.
-func counts(e parser.Expr) bool {
-	a, ok := e.(*parser.AggregateExpr)
-	return ok && a.Op == parser.COUNT
+// counted counts with zeros: of `count(x == 1)`, which is nothing where there is
+// none, it makes `sum(x == bool 1)`.
+func counted(e *parser.AggregateExpr) parser.Expr {
+	inner := copied(e.Expr)
+	first := leftmost(inner)
+	if first == nil {
+		return e
+	}
+	first.ReturnBool = true
+	sum := *e
+	sum.Op, sum.Expr = parser.SUM, inner
+	return &sum
+}
+
+// leftmost is the comparison that decides what is counted, or nil.
+func leftmost(e parser.Expr) *parser.BinaryExpr {
+	b, ok := e.(*parser.BinaryExpr)
+	switch {
+	case !ok:
+		return nil
+	case b.Op.IsComparisonOperator() && !b.ReturnBool:
+		return b
+	case b.Op == parser.LAND || b.Op == parser.LUNLESS:
+		return leftmost(b.LHS)
+	}
+	return nil
 }
 
 // within puts what stood around an expression around its parts.

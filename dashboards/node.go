@@ -5,7 +5,7 @@ const perPort = "{{instance}} {{device}}/{{port}}"
 
 // lines is a panel of lines, of which most are.
 func lines(title, about, unit string, width uint32, queries ...query) panel {
-	return panel{kind: graph, title: title, about: about, unit: unit, width: width, queries: queries}
+	return panel{kind: graph, title: title, about: about, unit: unit, width: width, queries: queries, ranked: true}
 }
 
 func (p panel) with(limits ...limit) panel { p.limits = limits; return p }
@@ -62,7 +62,7 @@ func firing(severity, number string) string {
 func nodeInventory() []panel {
 	return []panel{
 		{
-			kind: list, title: "Ports", width: 14, height: 9, sort: "Device", ascending: true,
+			kind: list, title: "Ports", width: 12, sort: "Device", ascending: true,
 			about: "Each port with its network interface, its kind, its state and the rate at which it runs.",
 			queries: []query{
 				ask(`max by (instance, device, port, netdev, link_layer, kind) (rdma_port_info{@port})`, ""),
@@ -70,29 +70,29 @@ func nodeInventory() []panel {
 				ask(`8 * max by (instance, device, port) (rdma_port_rate_bytes_per_second{@port})`, ""),
 			},
 			columns: []column{
-				{field: "instance", title: "Node"},
-				{field: "device", title: "Device", width: 100},
-				{field: "port", title: "Port", width: 60},
+				{field: "instance", title: "Node", width: 115},
+				{field: "device", title: "Device", width: 110},
+				{field: "port", title: "Port", width: 120},
 				{field: "netdev", title: "Interface"},
-				{field: "link_layer", title: "Link layer", width: 100},
-				{field: "kind", title: "Kind", width: 90},
-				{field: "Value #B", title: "State", width: 90, values: portStates},
-				{field: "Value #C", title: "Rate", unit: "bps", width: 100},
+				{field: "link_layer", title: "Link", width: 90},
+				{field: "kind", title: "Kind", width: 80},
+				{field: "Value #B", title: "State", width: 70, values: portStates},
+				{field: "Value #C", title: "Rate", unit: "bps", width: 85},
 			},
 		},
 		{
-			kind: list, title: "Devices", width: 10, height: 9, sort: "Device", ascending: true,
+			kind: list, title: "Devices", width: 12, sort: "Device", ascending: true,
 			about: "Each device with its driver, board, firmware and place on PCIe.",
 			queries: []query{
 				ask(`max by (instance, device, driver, board_id, firmware, pci, numa_node) (rdma_device_info{@device})`, ""),
 			},
 			columns: []column{
-				{field: "device", title: "Device", width: 100},
-				{field: "driver", title: "Driver", width: 90},
+				{field: "device", title: "Device", width: 110},
+				{field: "driver", title: "Driver", width: 80},
 				{field: "board_id", title: "Board"},
-				{field: "firmware", title: "Firmware"},
-				{field: "pci", title: "PCI", width: 120},
-				{field: "numa_node", title: "NUMA", width: 65},
+				{field: "firmware", title: "Firmware", width: 115},
+				{field: "pci", title: "PCI", width: 115},
+				{field: "numa_node", title: "NUMA", width: 75},
 			},
 		},
 	}
@@ -123,9 +123,9 @@ func nodeThroughput() []panel {
 
 func nodeTransport() []panel {
 	return []panel{
-		lines("Loss, for each packet sent", "Losses that the sender here noticed, or packets it sent again, for each packet sent. Only ports that send 10,000 packets a second have a ratio. The line is where RDMARetransmissionRatioHigh begins.", "percentunit", 8,
-			ask(`port:rdma_loss:ratio_rate2m{@recorded}`+inCluster, perPort+" losses"),
-			ask(`port:rdma_retransmission:ratio_rate2m{@recorded}`+inCluster, perPort+" sent again")).with(limit{1e-5, red}).
+		lines("Loss, for each packet sent", "Losses that the sender here noticed, or packets it sent again, for each packet sent. Only ports that send 10,000 packets a second have a ratio. The line is where RDMARetransmissionRatioHigh begins, 10 in a million.", "ppm", 8,
+			ask(`1e6 * port:rdma_loss:ratio_rate2m{@recorded}`+inCluster, perPort+" losses"),
+			ask(`1e6 * port:rdma_retransmission:ratio_rate2m{@recorded}`+inCluster, perPort+" sent again")).with(limit{10, red}).
 			saying("No port sends 10,000 packets a second, so none has a ratio"),
 		lines("Losses by how they were noticed", "Seen by the sender: sequence_nak, the peer reported a gap; implied_nak, an answer showed it; ack_timeout, no answer came at all.", "eps", 8,
 			ask(`rate(rdma_loss_events_total{@port}[$__rate_interval])`, perPort+" {{kind}}")),
@@ -172,12 +172,12 @@ func nodePCIe() []panel {
 				ask(`max by (device, pci) (rdma_pcie_link_degraded{@device})`, ""),
 			},
 			columns: []column{
-				{field: "device", title: "Device", width: 100},
-				{field: "pci", title: "PCI", width: 120},
-				{field: "Value #A", title: "Lanes"},
-				{field: "Value #B", title: "possible"},
-				{field: "Value #C", title: "GT/s"},
-				{field: "Value #D", title: "GT/s possible"},
+				{field: "device", title: "Device", width: 110},
+				{field: "pci", title: "PCI", width: 115},
+				{field: "Value #A", title: "Lanes", width: 75},
+				{field: "Value #B", title: "of lanes", width: 90},
+				{field: "Value #C", title: "GT/s", width: 75},
+				{field: "Value #D", title: "of GT/s", width: 85},
 				{field: "Value #E", title: "Verdict", values: map[string]meaning{"0": {"as it should be", green}, "1": {"degraded", red}}},
 			},
 			none: "No device here is on PCIe",
@@ -199,8 +199,8 @@ func nodeLink() []panel {
 	return []panel{
 		lines("Lost links", "How often the link went down in the last five minutes, from the best counter there is.", "short", 8,
 			ask(`port:rdma_link_downed:increase5m{@recorded}`+inCluster, perPort)).reaching(1),
-		lines("Bits that FEC repaired", "Wrong bits that forward error correction repaired, of all bits on the wire. Some are normal on fast links; the line is where RDMAFECMarginLow begins.", "percentunit", 8,
-			ask(`port:rdma_fec_corrected_bits:ratio_rate15m{@recorded}`+inCluster, perPort)).with(limit{2.4e-5, orange}).
+		lines("Bits that FEC repaired", "Wrong bits that forward error correction repaired, of all bits on the wire. Some are normal on fast links; the line is where RDMAFECMarginLow begins, 24 in a million.", "ppm", 8,
+			ask(`1e6 * port:rdma_fec_corrected_bits:ratio_rate15m{@recorded}`+inCluster, perPort)).with(limit{24, orange}).
 			saying("No port here reports what FEC repaired"),
 		lines("Blocks that FEC could not repair", "Codewords with more errors than FEC can correct, in the last ten minutes. Their packets are lost.", "short", 8,
 			ask(`increase(rdma_port_fec_uncorrectable_blocks_total{@port}[10m])`, perPort)).reaching(1),

@@ -16,6 +16,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
 )
 
 // kind is a way to draw.
@@ -42,6 +43,7 @@ type panel struct {
 	ratio         bool               // the axis ends at 100 %
 	floor         float64            // the axis reaches at least as far
 	stacked       bool
+	ranked        bool              // the legend has the worst first
 	columns       []column          // of a table, in their order
 	sort          string            // the column by which a table is sorted, largest first
 	ascending     bool              // smallest first instead
@@ -103,7 +105,7 @@ func (p panel) model() (dashboard.Panel, error) {
 	}
 	m.Title, m.Description = &p.title, &p.about
 	m.Datasource = datasource()
-	m.GridPos = &dashboard.GridPos{W: p.width, H: cmp.Or(p.height, 8)}
+	m.GridPos = &dashboard.GridPos{W: p.width, H: cmp.Or(p.height, 9)}
 	m.Targets = p.targets()
 	if m.FieldConfig == nil {
 		m.FieldConfig = dashboard.NewFieldConfigSource()
@@ -131,11 +133,15 @@ func fixedColor(name, color string) dashboard.DashboardFieldConfigSourceOverride
 	}
 }
 
-// ofQuery gives the series of a query their unit.
+// ofQuery gives the series of a query their unit, and with it an axis on which
+// the limits are not drawn.
 func ofQuery(i int, unit string) dashboard.DashboardFieldConfigSourceOverrides {
 	return dashboard.DashboardFieldConfigSourceOverrides{
-		Matcher:    dashboard.MatcherConfig{Id: "byFrameRefID", Options: refID(i)},
-		Properties: []dashboard.DynamicConfigValue{{Id: "unit", Value: unit}},
+		Matcher: dashboard.MatcherConfig{Id: "byFrameRefID", Options: refID(i)},
+		Properties: []dashboard.DynamicConfigValue{
+			{Id: "unit", Value: unit},
+			{Id: "custom.thresholdsStyle", Value: map[string]any{"mode": "off"}},
+		},
 	}
 }
 
@@ -152,7 +158,7 @@ func (p panel) drawing() (dashboard.Panel, error) {
 	case bars:
 		return bargauge.NewPanelBuilder().ReduceOptions(reduced).DisplayMode(common.BarGaugeDisplayModeBasic).
 			Orientation(common.VizOrientationHorizontal).ValueMode(common.BarGaugeValueModeText).
-			Sizing(common.BarGaugeSizingManual).MinVizHeight(16).MaxVizHeight(22).NamePlacement(common.BarGaugeNamePlacementLeft).
+			Sizing(common.BarGaugeSizingManual).MinVizHeight(16).MaxVizHeight(36).NamePlacement(common.BarGaugeNamePlacementTop).
 			Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(13).ValueSize(13)).Build()
 	case list:
 		return p.table()
@@ -169,8 +175,11 @@ func (p panel) graph() (dashboard.Panel, error) {
 		Legend(p.legend()).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
 	b.AxisSoftMin(0)
-	if p.floor > 0 {
-		b.AxisSoftMax(p.floor)
+	if reach := p.reach(); reach > 0 {
+		b.AxisSoftMax(reach)
+	}
+	if p.ranked { // what is filled many times over is mud
+		b.FillOpacity(0)
 	}
 	if p.stacked {
 		b.FillOpacity(60).Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
@@ -181,9 +190,27 @@ func (p panel) graph() (dashboard.Panel, error) {
 	return b.Build()
 }
 
+// reach is how far the axis goes at least, so that nothing but zeros does not
+// look like a mountain range, and a limit is in sight.
+func (p panel) reach() float64 {
+	reach := p.floor
+	for _, l := range p.limits {
+		reach = max(reach, 1.2*l.from)
+	}
+	if reach == 0 && p.unit == units.PercentUnit {
+		return 0.01
+	}
+	return reach
+}
+
+// legend lists the series. Where there may be many the worst stand first, and
+// one scrolls for the others.
 func (p panel) legend() *common.VizLegendOptionsBuilder {
-	return common.NewVizLegendOptionsBuilder().DisplayMode(common.LegendDisplayModeList).
-		Placement(common.LegendPlacementBottom).ShowLegend(true)
+	l := common.NewVizLegendOptionsBuilder().ShowLegend(true).Placement(common.LegendPlacementBottom)
+	if !p.ranked {
+		return l.DisplayMode(common.LegendDisplayModeList)
+	}
+	return l.DisplayMode(common.LegendDisplayModeTable).Calcs([]string{"max"}).SortBy("Max").SortDesc(true)
 }
 
 // targets are the queries: over time for what is drawn over time, else as of

@@ -44,7 +44,7 @@ func panels(t *testing.T) []drawn {
 // interpolate does what Grafana does before it sends a query, with All chosen
 // everywhere.
 var interpolate = strings.NewReplacer(
-	"$__rate_interval", "1m", "$__range", "30m",
+	"$__rate_interval", "4m", "$__range", "30m",
 	"$cluster", ".*", "$instance", ".*", "$device", ".*", "$port", ".*",
 )
 
@@ -136,6 +136,9 @@ func TestPanelsExplainThemselves(t *testing.T) {
 		for _, expr := range p.expressions() {
 			// Everything is in bytes: eight times that is drawn as bits, and only that.
 			if bits := strings.Contains(expr, "8 * "); bits != (*d.Unit == "bps") && p.Type == "timeseries" {
+				t.Errorf("%s: unit %s for %s", p.where, *d.Unit, expr)
+			}
+			if million := strings.Contains(expr, "1e6 * "); million != (*d.Unit == "ppm") && p.Type != "table" {
 				t.Errorf("%s: unit %s for %s", p.where, *d.Unit, expr)
 			}
 		}

@@ -76,7 +76,7 @@ func selfRules() []panel {
 }
 
 func selfMissing() []panel {
-	device := column{field: "device", title: "Device", width: 110}
+	device := column{field: "device", title: "Device"}
 	node := column{field: "instance", title: "Node", link: rowToNode}
 	nodes := column{field: "Value", title: "Devices", width: 90}
 	return []panel{
