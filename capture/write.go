@@ -71,6 +71,7 @@ type Summary struct {
 	Readings    int
 	First, Last time.Time
 	Files       int // of the first reading
+	Devices     int // of the first reading
 	Bytes       int64
 	Replaced    []Replaced
 	Raw         bool
@@ -121,9 +122,12 @@ func (w *Writer) Add(at time.Time) error {
 	}
 	if w.summary.Readings == 0 {
 		w.summary.First = at
-		for _, i := range now {
+		for name, i := range now {
 			if i.kind == host.IsFile {
 				w.summary.Files++
+			}
+			if path.Dir(name) == "sys/class/infiniband" && i.kind == host.IsLink {
+				w.summary.Devices++
 			}
 		}
 	}

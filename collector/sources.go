@@ -39,5 +39,11 @@ func Sources() []Source {
 			Cost: "fourteen small files a PCI function and two more for each switch above it; the firmware is not asked",
 			open: openPCIe,
 		},
+		{
+			Name: "kmsg", Default: true, What: "what the kernel's log says of the devices: firmware, power, modules, PCIe errors and recovery",
+			Privilege: "to open /dev/kmsg: CAP_SYSLOG where kernel.dmesg_restrict is 1, and in a container that device",
+			Cost:      "one read for each message that the kernel has logged since the last time",
+			openNode:  openKmsg,
+		},
 	}
 }

@@ -2,6 +2,7 @@ package collector
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,17 @@ func (n *nodeSource) begin(now time.Time) {
 	n.start(func() []node.Sample {
 		b := &batch{now: now}
 		n.log(n.source.read(b), now)
-		return b.samples
+		return slices.DeleteFunc(b.samples, n.excluded)
 	})
+}
+
+// excluded reports whether a sample is about a device that is not to be read.
+func (n *nodeSource) excluded(s node.Sample) bool {
+	if labels := s.Series.Metric.LabelNames(); len(labels) == 0 || labels[0] != "device" || s.Series.Values[0] == "" {
+		return false
+	}
+	device := s.Series.Values[0]
+	return !n.r.c.Devices.Allows(device) || !n.r.c.Filters[n.source.source.Name].Allows(device)
 }
 
 // wait returns the samples of the reading. Of a source that does not answer it

@@ -77,7 +77,7 @@ func (f *captureFlags) capture(ctx context.Context, stdout, stderr io.Writer) er
 		return err
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", out.name, summary)
-	if summary.Files == 0 {
+	if summary.Devices == 0 {
 		fmt.Fprintln(stderr, "no RDMA device was found; see --path.sysfs and --collector.device-include")
 	}
 	return nil

@@ -31,7 +31,7 @@ func (o *opened) close() {
 // open opens what the flags name. A capture of several readings plays at its own
 // pace, unless there is another clock.
 func (f *collectorFlags) open(logger log.Logger) (err error) {
-	c := host.Config{Sysfs: f.sysfsPath(logger), Procfs: f.procfsPath(), Replay: *f.replay, Recorder: f.recorder}
+	c := host.Config{Sysfs: f.sysfsPath(logger), Procfs: f.procfsPath(), Kmsg: "/dev/kmsg", Replay: *f.replay, Recorder: f.recorder}
 	o := opened{clock: f.clock}
 	if capture.IsArchive(c.Replay) {
 		if o.packed, err = capture.Open(c.Replay); err != nil {

@@ -185,6 +185,10 @@ func Metrics() []*Metric {
 		&PCIeSlotLimited,
 		&AERErrors,
 		&PCIeInfo,
+		&KernelEvents,
+		&KernelHarmless,
+		&KernelEventLast,
+		&KernelLogLost,
 		&DeviceInfo,
 		&PortInfo,
 		&PortState,
@@ -471,6 +475,14 @@ var (
 	PCIeSlotLimited   = Metric{"rdma_pcie_slot_limited", Gauge, Device, Host, Count, []string{"pci"}, "1 if the slot offers the NIC less speed or fewer lanes than the NIC can use, else 0.", physical}
 	AERErrors         = Metric{"rdma_pcie_aer_errors_total", Counter, Device, Host, Count, []string{"pci", "end", "severity", "error"}, "PCIe errors recorded at an end of the NIC's link (nic, upstream), by severity (correctable, nonfatal, fatal) and error.", physical}
 	PCIeInfo          = Metric{"rdma_pcie_info", Gauge, Device, Host, InInfo, []string{"pci", "slot", "upstream", "root_port", "virtual"}, "Where the NIC sits on PCIe: its function, slot, the port above it and the root port; virtual is true in a machine whose PCIe link is emulated.", physical}
+)
+
+// What the kernel's log says of the devices.
+var (
+	KernelEvents    = Metric{"rdma_kernel_events_total", Counter, Device, Host, Count, []string{"pci", "event"}, "Messages of the kernel's log about the device since rdmawatch started, by what they say; see catalog/kernellog.go.", shared}
+	KernelHarmless  = Metric{"rdma_kernel_harmless_events_total", Counter, Device, Host, Count, []string{"pci", "event"}, "Messages of the kernel's log about the device that ask for nothing, such as a cable that was plugged in.", shared}
+	KernelEventLast = Metric{"rdma_kernel_event_last_timestamp_seconds", Gauge, Device, Host, InTimestamp, []string{"pci", "event"}, "When the kernel's log said so last, also before rdmawatch started.", shared}
+	KernelLogLost   = Metric{"rdma_kernel_log_lost_messages_total", Counter, Node, Host, Count, nil, "Messages of the kernel's log that were overwritten before they could be read.", shared}
 )
 
 // Devices and ports.

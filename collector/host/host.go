@@ -34,6 +34,9 @@ type Config struct {
 	Sysfs string
 	// Procfs is the mount point of procfs, "/proc" on the machine itself.
 	Procfs string
+	// Kmsg is the device of the kernel's log, "/dev/kmsg" on the machine itself.
+	// "" is a machine without one.
+	Kmsg string
 	// Replay is a fixture directory to read instead of the machine. Nothing of
 	// the real machine is then touched: sysfs, ethtool and netlink all come
 	// from below it.
@@ -53,6 +56,7 @@ type Host struct {
 	sys      *os.Root
 	sysPath  string
 	procPath string
+	kmsg     string
 	replay   *os.Root // nil on a real machine
 	escape   error    // see escapeError
 	trace    func(string)
@@ -70,7 +74,7 @@ type Host struct {
 // New opens a machine or a fixture. Its error tells which directory is missing
 // and which flag sets it.
 func New(c Config) (*Host, error) {
-	h := &Host{trace: c.Trace, recorder: c.Recorder, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs, procPath: c.Procfs}
+	h := &Host{trace: c.Trace, recorder: c.Recorder, maxOpen: int64(c.MaxOpen), sysPath: c.Sysfs, procPath: c.Procfs, kmsg: c.Kmsg}
 	if h.trace == nil {
 		h.trace = func(string) {}
 	}
