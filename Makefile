@@ -82,9 +82,14 @@ fuzz: ## every fuzz target in turn (FUZZTIME=100000x each)
 		done; \
 	done
 
+# What a scrape is compared with.
+NODE_EXPORTER := github.com/prometheus/node_exporter@v1.12.1
+
 .PHONY: bench
-bench: ## benchmarks
+bench: build ## benchmarks, and what a scrape costs beside node_exporter's (BENCHMARKS.md)
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	GOBIN=$(CURDIR)/build $(GO) install $(NODE_EXPORTER)
+	$(GO) run ./test/bench
 
 .PHONY: golden
 golden: ## write the generated files anew; read the difference before you commit it

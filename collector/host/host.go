@@ -41,8 +41,8 @@ type Config struct {
 	// the real machine is then touched: sysfs, ethtool and netlink all come
 	// from below it.
 	Replay string
-	// MaxOpen limits the descriptors kept open between readings. 0 means half
-	// of the process's limit.
+	// MaxOpen limits the files kept open between readings. 0 means half of what
+	// the process may open, and where that is many all but 4096.
 	MaxOpen int
 	// Trace, if set, is told of everything that is opened or asked for, before
 	// it happens.
@@ -79,7 +79,7 @@ func New(c Config) (*Host, error) {
 		h.trace = func(string) {}
 	}
 	if h.maxOpen == 0 {
-		h.maxOpen = descriptorLimit() / 2
+		h.maxOpen = keptOf(descriptorLimit())
 	}
 	var err error
 	if c.Replay != "" {
@@ -171,6 +171,10 @@ func Kernel() string {
 	}
 	return unix.ByteSliceToString(u.Release[:])
 }
+
+// keptOf is how many of so many descriptors are for kept files. The rest is for
+// directories, netlink and those who scrape: 4096 is enough for 256 devices.
+func keptOf(limit int64) int64 { return limit - min(limit/2, 4096) }
 
 func descriptorLimit() int64 {
 	var r unix.Rlimit

@@ -354,7 +354,7 @@ func TestErrorKinds(t *testing.T) {
 
 func TestDefaultMaxOpenIsPositive(t *testing.T) {
 	d, _ := machine(t, nil, nil)
-	if d.host.maxOpen < 1 || d.host.maxOpen > 1<<19 {
+	if d.host.maxOpen < 1 || d.host.maxOpen > 1<<20 {
 		t.Errorf("%d", d.host.maxOpen)
 	}
 }
@@ -383,6 +383,14 @@ func TestBootID(t *testing.T) {
 		d = openHost(t, Config{Sysfs: t.TempDir(), Procfs: procfs}, nil)
 		if got := d.host.BootID(); got != "" {
 			t.Errorf("without procfs: %q", got)
+		}
+	}
+}
+
+func TestKeptOf(t *testing.T) {
+	for limit, want := range map[int64]int64{64: 32, 1024: 512, 8192: 4096, 20000: 15904, 1 << 20: 1<<20 - 4096} {
+		if got := keptOf(limit); got != want {
+			t.Errorf("of %d descriptors %d are for kept files, want %d", limit, got, want)
 		}
 	}
 }
