@@ -2,7 +2,6 @@ package collector
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,9 +12,8 @@ import (
 	"github.com/rdmawatch/rdmawatch/collector/node"
 )
 
-// dcqcnReader reads the settings of congestion control. They change when
-// somebody changes them and each costs a firmware command, so they are read
-// once in a while and repeated in between.
+// dcqcnReader reads the settings of congestion control. Each costs a firmware
+// command.
 type dcqcnReader struct {
 	t      *target
 	door   *host.Door
@@ -23,21 +21,18 @@ type dcqcnReader struct {
 	series map[string]*node.Series // by key
 }
 
-// dcqcnPort is what the last reading of one interface gave.
+// dcqcnPort is an interface that may have settings.
 type dcqcnPort struct {
-	p       *port
-	next    time.Time
-	samples []node.Sample
+	p     *port
+	known settings
+	sleep time.Time
 }
-
-// settingsAge is how old the settings may be.
-const settingsAge = time.Minute
 
 func openDCQCN(t *target, d *host.Door) reader {
 	r := &dcqcnReader{t: t, door: d, series: map[string]*node.Series{}}
 	for _, p := range t.ports {
 		if p.netdev != "" && p.physical && d.Exists("class/net/"+p.netdev+"/ecn") {
-			r.ports = append(r.ports, &dcqcnPort{p: p})
+			r.ports = append(r.ports, &dcqcnPort{p: p, known: newSettings(t, p)})
 		}
 	}
 	if len(r.ports) == 0 {
@@ -49,42 +44,47 @@ func openDCQCN(t *target, d *host.Door) reader {
 func (r *dcqcnReader) read(b *batch) error {
 	var failed []error
 	for _, p := range r.ports {
-		if !b.now.Before(p.next) {
+		err := asleep(&p.sleep, b.now, func() error {
 			ecn, err := r.door.ECN(p.p.netdev)
-			switch {
-			case err == nil:
-				p.next, p.samples = b.now.Add(settingsAge), r.samples(p.p, ecn)
-			case errors.Is(err, fs.ErrNotExist), host.NotOffered(err), host.Denied(err):
-				p.next, p.samples = b.now.Add(reprobeAfter), nil
-			default:
-				p.samples = nil
-				failed = append(failed, err)
+			if err == nil {
+				r.add(b, p, ecn)
 			}
-		}
-		b.samples = append(b.samples, p.samples...)
+			return err
+		})
+		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }
 
 func (r *dcqcnReader) close() {}
 
-func (r *dcqcnReader) samples(p *port, ecn host.ECN) []node.Sample {
-	b := &batch{}
+func (r *dcqcnReader) add(b *batch, p *dcqcnPort, ecn host.ECN) {
 	for _, side := range []struct {
+		setting string
 		metric  *catalog.Metric
 		enabled map[int]bool
-	}{{&catalog.DCQCNNotificationPoint, ecn.NotificationPoint}, {&catalog.DCQCNReactionPoint, ecn.ReactionPoint}} {
+	}{
+		{"dcqcn_np", &catalog.DCQCNNotificationPoint, ecn.NotificationPoint},
+		{"dcqcn_rp", &catalog.DCQCNReactionPoint, ecn.ReactionPoint},
+	} {
+		var on []string
 		for _, priority := range slices.Sorted(maps.Keys(side.enabled)) {
-			b.addBool(r.kept(side.metric, r.t.name, p.number, strconv.Itoa(priority)), side.enabled[priority])
+			name := strconv.Itoa(priority)
+			b.addBool(r.kept(side.metric, r.t.name, p.p.number, name), side.enabled[priority])
+			if side.enabled[priority] {
+				on = append(on, name)
+			}
+		}
+		if len(side.enabled) == 8 { // one that cannot be read would look as if it were off
+			p.known.add(b, side.setting, listed(on, ","))
 		}
 	}
 	for _, row := range catalog.DCQCN() {
 		if value, ok := ecn.Parameters[row.Name]; ok {
-			s := r.kept(row.Metric, append([]string{r.t.name, p.number}, row.LabelValues(nil)...)...)
+			s := r.kept(row.Metric, append([]string{r.t.name, p.p.number}, row.LabelValues(nil)...)...)
 			b.add(s, row.Unit.ToBase(float64(value)))
 		}
 	}
-	return b.samples
 }
 
 // kept is series with the same pointer for the same series.

@@ -31,8 +31,13 @@ func Sources() []Source {
 		},
 		{
 			Name: "dcqcn", Default: true, What: "DCQCN settings that the out-of-tree mlx5 driver shows",
-			Cost: "about thirty files an interface, once a minute",
-			open: openDCQCN,
+			Cost:  "about thirty files an interface, once a minute",
+			Every: settingsAge, open: openDCQCN,
+		},
+		{
+			Name: "qos", Default: true, What: "PFC, traffic classes, buffers and DSCP table of the port's network interface (DCB netlink), and the default traffic class",
+			Cost:  "one request and one small file an interface, once a minute; holds the kernel's RTNL lock",
+			Every: settingsAge, open: openQoS,
 		},
 		{
 			Name: "pcie", Default: true, What: "PCIe link of the device, the path above it, and the errors (AER) at both ends",

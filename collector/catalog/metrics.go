@@ -208,6 +208,9 @@ func Metrics() []*Metric {
 		&BondMembers,
 		&BondMembersActive,
 		&CounterSaturated,
+		&ConfigPFCEnabled,
+		&ConfigSetting,
+		&ConfigHash,
 		&DCQCNNotificationPoint,
 		&DCQCNReactionPoint,
 		&DCQCNMinTimeBetweenCNPs,
@@ -506,6 +509,13 @@ var (
 	BondMembers         = Metric{"rdma_port_bond_members", Gauge, Port, Host, Count, nil, "Network interfaces that belong to the bond under this port.", shared}
 	BondMembersActive   = Metric{"rdma_port_bond_members_active", Gauge, Port, Host, Count, nil, "Network interfaces of the bond under this port whose link is up.", shared}
 	CounterSaturated    = Metric{"rdma_port_counter_saturated", Gauge, Port, Wire, Count, []string{"counter"}, "1 if the counter of this name stands at the limit of its field, where its rate of 0 proves nothing, else 0.", physical}
+)
+
+// Settings that ports of one role ought to have in common.
+var (
+	ConfigPFCEnabled = Metric{"rdma_config_pfc_enabled", Gauge, Port, Wire, Count, []string{"priority"}, "1 if PFC holds packets of this priority back instead of dropping them, else 0; what the driver has in force, set by hand or learned by DCBX.", physical}
+	ConfigSetting    = Metric{"rdma_config_setting_info", Gauge, Port, Host, InInfo, []string{"setting", "value"}, "A setting of the port in words: pfc, ets, dscp (a table of none means that the VLAN's priority counts), buffer, traffic_class, dcqcn_np, dcqcn_rp. Ports of one role ought to have equal values.", physical}
+	ConfigHash       = Metric{"rdma_config_hash_info", Gauge, Port, Host, InInfo, []string{"hash"}, "A hash of all settings of the port that the collector qos reads; ports that are set up alike have the same.", physical}
 )
 
 // DCQCN parameters of the out-of-tree driver (mlx5, /sys/class/net/*/ecn).

@@ -65,6 +65,7 @@ type Host struct {
 
 	socket            ethtoolSocket
 	noEthtool, noRDMA outage
+	noRoute           outage
 
 	recorder Recorder // nil if nothing is recorded
 	book     rdmaBook
@@ -194,6 +195,7 @@ type Door struct {
 
 	ethtool      *ethtoolConn // nil if not open
 	rdma         rdmaConn
+	route        rdmaConn
 	stats        []byte // see statsBuffer
 	statsCleanup runtime.Cleanup
 }
@@ -205,6 +207,7 @@ func (h *Host) Door() *Door { return &Door{host: h, Errors: map[string]uint64{}}
 func (d *Door) Close() {
 	d.closeEthtool()
 	d.closeRDMA()
+	d.closeRoute()
 	d.freeStatsBuffer()
 }
 
