@@ -75,25 +75,30 @@ func (r *qosReader) close() {}
 // read adds the settings and their hash. What failed to be read would make
 // another hash, so that there is none then.
 func (q *qosPort) read(d *host.Door, b *batch) error {
-	h := fnv.New64a()
+	var said strings.Builder
 	say := func(setting, value string) {
 		q.known.add(b, setting, value)
-		fmt.Fprintf(h, "%s=%s\n", setting, value)
+		said.WriteString(setting + "=" + value + "\n")
 	}
-	none := h.Sum64()
 	err := errors.Join(
 		asleep(&q.sleep, b.now, func() error { return q.dcbSettings(d, b, say) }),
 		q.trafficClass(d, say),
 	)
-	if err != nil || h.Sum64() == none {
+	if err != nil || said.Len() == 0 {
 		return err
 	}
-	sum := fmt.Sprintf("%016x", h.Sum64())
+	sum := hashed(said.String())
 	if q.hash == nil || q.hash.Values[2] != sum {
 		q.hash = series(&catalog.ConfigHash, q.t.name, q.p.number, sum)
 	}
 	b.add(q.hash, 1)
 	return nil
+}
+
+func hashed(text string) string {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // asleep asks unless the machine did not know the answer a while ago.

@@ -85,6 +85,14 @@ func TestQoSOfAPartBelongsToItsPF(t *testing.T) {
 	m.collect().absent(t, "rdma_config_")
 }
 
+// table is of DSCPs and their priorities in turn.
+func table(pairs ...uint8) (entries []host.DSCPPriority) {
+	for i := 0; i < len(pairs); i += 2 {
+		entries = append(entries, host.DSCPPriority{DSCP: pairs[i], Priority: pairs[i+1]})
+	}
+	return entries
+}
+
 func TestSettingsInWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "unset", "Global tclass=106": "106", "Global tclass=106\ntclass=96 dst=192.0.2.0/24\n": "106; tclass=96 dst=192.0.2.0/24",
@@ -98,9 +106,9 @@ func TestSettingsInWords(t *testing.T) {
 		want  string
 	}{
 		{nil, "none"},
-		{[]host.DSCPPriority{{26, 3}}, "26:3"},
-		{[]host.DSCPPriority{{0, 0}, {1, 0}, {2, 1}, {4, 1}, {62, 7}, {63, 7}}, "0-1:0 2:1 4:1 62-63:7"},
-		{[]host.DSCPPriority{{5, 1}, {5, 2}}, "5:1 5:2"},
+		{table(26, 3), "26:3"},
+		{table(0, 0, 1, 0, 2, 1, 4, 1, 62, 7, 63, 7), "0-1:0 2:1 4:1 62-63:7"},
+		{table(5, 1, 5, 2), "5:1 5:2"},
 	} {
 		if got := dscpInWords(c.table); got != c.want {
 			t.Errorf("%v: %q, want %q", c.table, got, c.want)
