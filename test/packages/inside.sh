@@ -1,136 +1,108 @@
 #!/usr/bin/env bash
-# The checks of run.sh, inside the copy of the machine.
+# The checks of run.sh, beside the systemd in the copy of the machine.
 set -euo pipefail
 
-packages=/tmp/packages
+packages=/opt/packages
 export DEBIAN_FRONTEND=noninteractive
 
 fail() { echo "FAIL $*" >&2; exit 1; }
 pass() { echo "ok   $*"; }
 # same WHAT GOT WANTED
-same() { [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"; pass "$1"; }
+same() { [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"; pass "$1: $3"; }
 gone() { for path in "$@"; do [ ! -e "$path" ] && [ ! -L "$path" ] || fail "$path is still there"; done; pass "gone: $*"; }
+# quietly COMMAND... shows what it says only if it fails.
+quietly() { "$@" >/tmp/said 2>&1 || { cat /tmp/said >&2; fail "$*"; }; }
 
-config=/etc/default/rdmawatch
 unit=/usr/lib/systemd/system/rdmawatch.service
+config=/etc/default/rdmawatch
 edited='RDMAWATCH_ARGS="--log.format=json"'
+enabled() { systemctl is-enabled rdmawatch.service 2>/dev/null || true; }
+active() { systemctl is-active rdmawatch.service || true; }
+process() { systemctl show --property=MainPID --value rdmawatch.service; }
 
-# systemd does not run here. Its stand-in writes down what it is asked for, has
-# the real one make the links of enabled units, and calls every unit active.
-journal=/tmp/systemctl.log
-rm -f /usr/sbin/policy-rc.d
-pretend_systemd() {
-	mkdir -p /run/systemd/system
-	mv /usr/bin/systemctl /usr/bin/systemctl.real 2>/dev/null || true
-	cat >/usr/bin/systemctl <<-'END'
-		#!/bin/sh
-		echo "$*" >>/tmp/systemctl.log
-		case "$*" in
-		*preset* | *enable* | *disable*) SYSTEMD_OFFLINE=1 exec /usr/bin/systemctl.real "$@" ;;
-		esac
-	END
-	chmod 755 /usr/bin/systemctl
-}
-# asked TEXT: systemd was asked for this since the last time.
-asked() {
-	grep -q -e "$1" "$journal" || { cat "$journal" >&2; fail "systemd was not asked to $1"; }
-	pass "systemd was asked to $1"
-}
-
-# serve_by_hand starts what the unit starts, as its user and without a
-# capability, with the flags of the config file.
-serve_by_hand() {
-	local command
-	command=$(sed -n 's/^ExecStart=//p' "$unit")
-	install -d -m 700 -o rdmawatch -g rdmawatch /var/lib/rdmawatch
-	export STATE_DIRECTORY=/var/lib/rdmawatch
-	# shellcheck disable=SC1090
-	. "$config"
-	# The unit's variables are split at blanks, as systemd does.
-	eval "set -- $command"
-	setpriv --reuid rdmawatch --regid rdmawatch --clear-groups --no-new-privs \
-		--bounding-set=-all --inh-caps=-all "$@" 2>/tmp/serve.log &
-	serving=$!
+# serves looks at the service as it runs.
+serves() {
+	[ "$(active)" = active ] || systemctl status --no-pager --full rdmawatch.service >&2 || true
+	same "service" "$(active)" active
 	# Refused until it listens, 503 until the first round is done.
-	curl -sf --retry 60 --retry-connrefused --retry-delay 1 --retry-max-time 60 localhost:10055/-/ready >/dev/null ||
-		{ cat /tmp/serve.log >&2; fail "nothing is ready on port 10055"; }
+	quietly curl -sf --retry 60 --retry-connrefused --retry-delay 1 --retry-max-time 60 localhost:10055/-/ready
 	curl -sf localhost:10055/metrics | grep -q '_build_info{' || fail "the page has no build_info"
-	same "user of the process" "$(stat -c %U "/proc/$serving")" rdmawatch
-	same "capabilities of the process" "$(awk '/^Cap(Prm|Eff|Bnd|Amb)/ { print $2 }' "/proc/$serving/status" | sort -u)" 0000000000000000
-	kill "$serving" && wait "$serving" || fail "it ends with status $?"
-	[ -s /var/lib/rdmawatch/state.json ] || fail "no state was written"
-	same "owner of the state" "$(stat -c %U:%a /var/lib/rdmawatch/state.json)" rdmawatch:600
-	pass "the unit's command listens on port 10055"
+	pass "listens on port 10055"
+	same "user of the process" "$(stat -c %U "/proc/$(process)")" rdmawatch
+	same "its capabilities" "$(awk '/^Cap/ { print $2 }' "/proc/$(process)/status" | sort -u)" 0000000000000000
 }
 
 echo "== .deb, new"
 getent passwd rdmawatch >/dev/null && fail "this machine has a user rdmawatch already"
-pretend_systemd
-dpkg -i "$packages"/old/*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log >&2; fail "dpkg -i"; }
+quietly dpkg -i "$packages"/old/*.deb
 same "version" "$(dpkg-query -f '${Version}' -W rdmawatch)" 1.0.0~rc.1-1
-same "what dpkg asks about before it replaces it" "$(dpkg-query -f '${Conffiles}' -W rdmawatch | awk 'NF { print $1 }')" "$config"
-same "nothing differs from the package" "$(dpkg --verify rdmawatch)" ""
-same "user" "$(getent passwd rdmawatch | cut -d: -f6,7)" /nonexistent:/usr/sbin/nologin
+same "config files" "$(dpkg-query -f '${Conffiles}' -W rdmawatch | awk 'NF { print $1 }')" "$config"
+same "what differs from the package" "$(dpkg --verify rdmawatch)" ""
+same "home and shell of the user" "$(getent passwd rdmawatch | cut -d: -f6,7)" /nonexistent:/usr/sbin/nologin
 same "group" "$(id -gn rdmawatch)" rdmawatch
 [ "$(id -u rdmawatch)" -lt 1000 ] || fail "the user is no system user"
-asked "daemon-reload"
-asked "start.* rdmawatch.service"
-[ -L /etc/systemd/system/multi-user.target.wants/rdmawatch.service ] || fail "the unit is not enabled"
-systemd-analyze verify "$unit" 2>/tmp/verify.log || { cat /tmp/verify.log >&2; fail "systemd-analyze verify"; }
-same "what systemd-analyze verify says" "$(grep rdmawatch /tmp/verify.log || true)" ""
-serve_by_hand
+same "unit" "$(enabled)" enabled
+quietly systemd-analyze verify "$unit"
+same "what systemd-analyze verify says of it" "$(grep rdmawatch /tmp/said || true)" ""
+serves
 
 echo "== .deb, upgrade"
 echo "$edited" >"$config"
-: >"$journal"
-dpkg -i --force-confdef --force-confold "$packages"/new/*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log >&2; fail "upgrade"; }
+old=$(process)
+quietly dpkg -i --force-confdef --force-confold "$packages"/new/*.deb
 same "version" "$(dpkg-query -f '${Version}' -W rdmawatch)" 1.0.0-1
 same "edited config" "$(cat "$config")" "$edited"
-asked "restart rdmawatch.service"
-serve_by_hand
-same "the flags are the administrator's" "$(head -c 1 /tmp/serve.log)" '{'
+[ "$(process)" != "$old" ] || fail "the old process still runs"
+serves
+same "last flag of the process" "$(tr '\0' '\n' <"/proc/$(process)/cmdline" | tail -n 1)" --log.format=json
+same "owner and mode of the state" "$(stat -c %U:%a /var/lib/rdmawatch/state.json)" rdmawatch:600
+
+echo "== .deb, upgrade of what was switched off"
+quietly systemctl disable --now rdmawatch.service
+quietly dpkg -i --force-confdef --force-confold "$packages"/new/*.deb
+same "unit" "$(enabled)" disabled
+same "service" "$(active)" inactive
+quietly systemctl enable --now rdmawatch.service
 
 echo "== .deb, remove"
-: >"$journal"
-dpkg -r rdmawatch >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log >&2; fail "remove"; }
+quietly dpkg -r rdmawatch
 gone /usr/bin/rdmawatch "$unit" /usr/lib/sysusers.d/rdmawatch.conf /usr/share/doc/rdmawatch
-asked "stop rdmawatch.service"
+same "service" "$(active)" inactive
 same "config after remove" "$(cat "$config")" "$edited"
-[ -s /var/lib/rdmawatch/state.json ] || fail "the state went with the package"
+[ -s /var/lib/private/rdmawatch/state.json ] || fail "the state went with the package"
 
 echo "== .deb, purge"
-dpkg -P rdmawatch >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log >&2; fail "purge"; }
-gone "$config" /var/lib/rdmawatch /var/lib/private/rdmawatch \
-	/etc/systemd/system/multi-user.target.wants/rdmawatch.service
+quietly dpkg -P rdmawatch
+same "traces in /etc and /var/lib" "$(find /etc /var/lib -xdev -name '*rdmawatch*')" ""
 getent passwd rdmawatch >/dev/null && fail "the user is still there"
-same "traces in /etc and /var" "$(find /etc /var/lib -xdev -name '*rdmawatch*')" ""
 
-echo "== .rpm"
+echo "== .rpm, new"
 old=$(echo "$packages"/old/*.rpm) new=$(echo "$packages"/new/*.rpm)
-same "config file" "$(rpm -qpc "$old")" "$config"
-same "flags of the config file (c config, n noreplace)" \
-	"$(rpm -qp --qf '[%{FILENAMES} %{FILEFLAGS:fflags}\n]' "$old" | awk 'NF > 1')" "$config cn"
+same "config files" "$(rpm -qpc "$old")" "$config"
+same "their flags (c config, n noreplace)" "$(rpm -qp --qf '[%{FILENAMES} %{FILEFLAGS:fflags}\n]' "$old" | awk 'NF > 1')" "$config cn"
 same "scripts" "$(rpm -qp --scripts "$old" | grep -c scriptlet)" 3
 same "build host" "$(rpm -qp --qf '%{BUILDHOST}' "$old")" localhost
 # rpm's own list is empty on a Debian, hence --nodeps.
-rpm --initdb
-: >"$journal"
-rpm -i --nodeps "$old"
+quietly rpm --initdb
+quietly rpm -i --nodeps "$old"
 same "user" "$(id -un rdmawatch)" rdmawatch
-asked "preset rdmawatch.service"
-same "it is not started unasked" "$(grep -c -e '--now' -e ' start' "$journal" || true)" 0
-same "nothing differs from the package" "$(rpm -V --nodeps rdmawatch)" ""
-serve_by_hand
+same "what differs from the package" "$(rpm -V --nodeps rdmawatch)" ""
+same "service, not started unasked" "$(active)" inactive
+quietly systemctl enable --now rdmawatch.service
+serves
+
+echo "== .rpm, upgrade"
 echo "$edited" >"$config"
-: >"$journal"
-rpm -U --nodeps "$new" 2>/tmp/rpm.log
+before=$(process)
+quietly rpm -U --nodeps "$new"
 same "edited config" "$(cat "$config")" "$edited"
 [ -e "$config.rpmnew" ] || fail "the new default is not beside the edited config"
-asked "try-restart rdmawatch.service"
-same "an upgrade does not stop it" "$(grep -c disable "$journal" || true)" 0
-: >"$journal"
-rpm -e --nodeps rdmawatch 2>/tmp/rpm.log
-asked "disable --now rdmawatch.service"
+[ "$(process)" != "$before" ] || fail "the old process still runs"
+serves
+
+echo "== .rpm, remove"
+quietly rpm -e --nodeps rdmawatch
 gone /usr/bin/rdmawatch "$unit"
+same "service" "$(active)" inactive
 same "edited config after removal" "$(cat "$config.rpmsave")" "$edited"
 echo "packages: all checks passed"

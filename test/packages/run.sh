@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Installs, upgrades and removes the .deb and the .rpm on what looks like this
-# machine: an overlay in namespaces of its own, which is thrown away. Needs root,
-# a Debian, rpm and systemd's programs (systemd need not run).
+# machine: an overlay over its root in namespaces, with a systemd of its own, which
+# is thrown away. Needs root, a Debian with systemd, whether it runs or not, and
+# rpm.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 root=$PWD
 lacking=()
 [ "$(id -u)" = 0 ] || lacking+=("root, to mount the overlay")
-for tool in dpkg dpkg-deb rpm unshare setpriv ip curl systemd-analyze systemd-sysusers deb-systemd-helper make "${GO:-go}"; do
+for tool in dpkg dpkg-deb rpm unshare nsenter pgrep ip curl systemctl systemd-analyze systemd-sysusers deb-systemd-helper make "${GO:-go}"; do
 	command -v "$tool" >/dev/null || lacking+=("the program $tool")
 done
 if [ ${#lacking[@]} -gt 0 ]; then
@@ -19,7 +20,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/old" "$work/new" "$work/again" "$work/top"
+mkdir "$work/old" "$work/new" "$work/again"
 
 # What git calls a version, and what the packages do, from old to new.
 last=
@@ -54,20 +55,38 @@ for package in "$work"/old/*; do
 		{ echo "FAIL the same commit gives two different packages: ${package##*/}" >&2; exit 1; }
 done
 
-cp test/packages/inside.sh "$work/"
+cp test/packages/{boot,inside}.sh "$work/"
+# A branch of the second cgroup hierarchy for the systemd in there, which takes it
+# for the whole.
+mkdir "$work/cgroup"
+mount -t cgroup2 none "$work/cgroup"
+group=$work/cgroup/rdmawatch-packages-$$
+mkdir "$group"
+booted=
+cleanup() {
+	if [ -n "$booted" ]; then kill -KILL "$booted" && wait || true; fi
+	find "$group" -depth -type d -exec rmdir {} + || true
+	umount "$work/cgroup"
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
 # In a network of its own port 10055 is free, whatever runs on this machine.
-WORK="$work" unshare --mount --net --pid --fork --mount-proc bash -euo pipefail -c '
-	mount -t tmpfs none "$WORK/top"
-	mkdir "$WORK"/top/{upper,work,merged}
-	merged=$WORK/top/merged
-	mount -t overlay overlay -o "lowerdir=/,upperdir=$WORK/top/upper,workdir=$WORK/top/work" "$merged"
-	mount -t proc proc "$merged/proc"
-	mount -t sysfs -o ro sysfs "$merged/sys"
-	mount --rbind /dev "$merged/dev"
-	mount -t tmpfs none "$merged/run"
-	mount -t tmpfs none "$merged/tmp"
-	mkdir "$merged/tmp/packages"
-	cp -r "$WORK"/{old,new,inside.sh} "$merged/tmp/packages/"
-	ip link set lo up
-	exec chroot "$merged" /bin/bash /tmp/packages/inside.sh
-'
+WORK=$work bash -c 'echo $$ >"$1/cgroup.procs" && exec unshare --cgroup --mount --net --ipc --uts --pid --fork \
+	--kill-child bash "$WORK/boot.sh"' boot "$group" >"$work/boot.log" 2>&1 &
+outer=$!
+# within runs a command beside that systemd.
+within() {
+	nsenter -t "$booted" -m -n -p -i -u -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+for ((try = 0; ; try++)); do
+	booted=$(pgrep -P "$outer" || true)
+	[ -n "$booted" ] && within systemctl show --property=Version >/dev/null 2>&1 && break
+	if [ "$try" -ge 150 ] || ! kill -0 "$outer" 2>/dev/null; then
+		cat "$work/boot.log" >&2
+		echo "FAIL no systemd could be started in namespaces" >&2
+		exit 1
+	fi
+	sleep 0.2
+done
+within bash /opt/packages/inside.sh || { tail -n 30 "$work/boot.log" >&2; exit 1; }
