@@ -97,9 +97,9 @@ func fleetWhere() []panel {
 			columns: []column{
 				{field: "severity", title: "Severity", width: 80, values: severities},
 				{field: "alertname", title: "Alert", link: runbook},
-				{field: "instance", title: "Node", link: rowToNode},
-				{field: "device", title: "Device", width: 110},
-				{field: "port", title: "Port", width: 85},
+				{field: "instance", title: "Node", width: 130, link: rowToNode},
+				{field: "device", title: "Device", width: 100},
+				{field: "port", title: "Port", width: 80},
 				{field: "Value", title: "For", unit: "s", width: 95},
 			},
 			sort: "For", ascending: true,

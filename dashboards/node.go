@@ -14,6 +14,9 @@ func (p panel) saying(none string) panel { p.none = none; return p }
 
 func (p panel) reaching(floor float64) panel { p.floor = floor; return p }
 
+// whole is a panel of shares that cannot be more than all.
+func (p panel) whole() panel { p.ratio = true; return p }
+
 func nodeBoard() board {
 	return board{
 		uid: "rdmawatch-node", title: "RDMA / Node",
@@ -70,13 +73,13 @@ func nodeInventory() []panel {
 				ask(`8 * max by (instance, device, port) (rdma_port_rate_bytes_per_second{@port})`, ""),
 			},
 			columns: []column{
-				{field: "instance", title: "Node", width: 115},
-				{field: "device", title: "Device", width: 110},
-				{field: "port", title: "Port", width: 120},
-				{field: "netdev", title: "Interface"},
-				{field: "link_layer", title: "Link", width: 90},
+				{field: "instance", title: "Node", width: 110},
+				{field: "device", title: "Device", width: 105},
+				{field: "port", title: "Port", width: 100},
+				{field: "netdev", title: "Interface", width: 115},
+				{field: "link_layer", title: "Link", width: 85},
 				{field: "kind", title: "Kind", width: 80},
-				{field: "Value #B", title: "State", width: 70, values: portStates},
+				{field: "Value #B", title: "State", width: 65, values: portStates},
 				{field: "Value #C", title: "Rate", unit: "bps", width: 85},
 			},
 		},
@@ -108,9 +111,9 @@ func nodeThroughput() []panel {
 		lines("RDMA sent", "RDMA data sent by this function, in the accounting of its driver.", "bps", 12,
 			ask(`8 * rate(rdma_transmitted_bytes_total{@port}[$__rate_interval])`, perPort)),
 		lines("Share of the rate, RDMA", "RDMA data received and sent, as a share of the rate at which the port's link runs. Headers and other traffic come on top.", "percentunit", 12,
-			used("received", "rdma_received_bytes_total"), used("sent", "rdma_transmitted_bytes_total")).reaching(1),
+			used("received", "rdma_received_bytes_total"), used("sent", "rdma_transmitted_bytes_total")).whole(),
 		lines("Share of the rate, all traffic of the physical port", "Everything received and sent at the wire, RDMA or not and all functions together, as a share of the rate.", "percentunit", 12,
-			used("received", "rdma_port_wire_received_bytes_total"), used("sent", "rdma_port_wire_transmitted_bytes_total")).reaching(1).
+			used("received", "rdma_port_wire_received_bytes_total"), used("sent", "rdma_port_wire_transmitted_bytes_total")).whole().
 			saying("No counters of the physical port: InfiniBand, or a virtual function"),
 		lines("Packets", "RDMA packets received and sent by this function.", "pps", 12,
 			ask(`rate(rdma_received_packets_total{@port}[$__rate_interval])`, perPort+" received"),
