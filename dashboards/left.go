@@ -58,23 +58,31 @@ func comparedBinary(e *parser.BinaryExpr) []comparison {
 	case isInfo(e.LHS): // adds labels, and the comparison is in what it adds them to
 		return within(compared(e.RHS), func(inner parser.Expr) parser.Expr {
 			c := *e
-			c.RHS = inner
+			c.RHS = grouped(inner)
 			return &c
 		})
 	case e.RHS.Type() == parser.ValueTypeScalar:
 		return within(compared(e.LHS), func(inner parser.Expr) parser.Expr {
 			c := *e
-			c.LHS = inner
+			c.LHS = grouped(inner)
 			return &c
 		})
 	case e.LHS.Type() == parser.ValueTypeScalar:
 		return within(compared(e.RHS), func(inner parser.Expr) parser.Expr {
 			c := *e
-			c.RHS = inner
+			c.RHS = grouped(inner)
 			return &c
 		})
 	}
 	return []comparison{{left: e}}
+}
+
+// grouped keeps an operation together inside of another.
+func grouped(e parser.Expr) parser.Expr {
+	if _, ok := e.(*parser.BinaryExpr); ok {
+		return &parser.ParenExpr{Expr: e}
+	}
+	return e
 }
 
 // against adds what the left side of e is compared with.
