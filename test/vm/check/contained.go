@@ -24,6 +24,7 @@ type confinement struct {
 	ownNetwork   bool // as a container has without --network host
 	machinesSys  bool // the machine's /sys, mounted as /host/sys
 	capabilities []uintptr
+	kernelLog    bool // the device /dev/kmsg
 	// Metrics that are not on the page though they are on that of an exporter
 	// without limits, and some that are. Without a network of its own nothing is
 	// lost.
@@ -36,6 +37,7 @@ func confinements() []confinement {
 		{name: "host-network"},
 		{name: "host-network-and-sys", machinesSys: true},
 		{name: "root-with-one-capability", capabilities: []uintptr{unix.CAP_NET_ADMIN}},
+		{name: "root-with-the-kernel-log", capabilities: []uintptr{unix.CAP_SYSLOG}, kernelLog: true},
 		{name: "own-network-and-sys", machinesSys: true, ownNetwork: true, lost: ethtool,
 			kept: []string{catalog.PortInfo.Name, "rdma_received_packets_total", catalog.PCIeWidth.Name}},
 		// The kernel shows another network namespace a copy of the device that
@@ -75,7 +77,12 @@ func contained(r *report, root *exporter) {
 
 func compareConfined(r *report, c confinement, all, some *page) {
 	if !c.ownNetwork {
-		lost := missing(all, some)
+		// Why a collector was skipped may differ: no right to, or no device.
+		lost := slices.DeleteFunc(missing(all, some), func(s string) bool {
+			return strings.HasPrefix(s, catalog.CollectorSkipped.Name)
+		})
+		read := len(some.of(&catalog.CollectorSkipped, "collector", "kmsg")) == 0
+		equal(r, c.name+": the kernel's log is read", c.kernelLog, read)
 		r.ok(len(lost) == 0, c.name+": series lost", "none", fmt.Sprintf("%d of %d %s", len(lost), len(all.series), strings.Join(lost, " ")))
 		return
 	}
@@ -181,11 +188,14 @@ func newRoot(c confinement, binary string) (string, error) {
 			mount{"/sys", top + "/host/sys", "", unix.MS_BIND},
 			mount{"", top + "/host/sys", "", unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY})
 	}
+	if c.kernelLog {
+		mounts = append(mounts, mount{"/dev/kmsg", top + "/dev/kmsg", "", unix.MS_BIND})
+	}
 	mounts = append(mounts,
 		mount{"tmpfs", top + "/sys/firmware", "tmpfs", unix.MS_RDONLY}, // masked, as engines do
 		mount{"", top, "", unix.MS_REMOUNT | unix.MS_RDONLY})
 	for _, m := range mounts {
-		if err := makeTarget(m.target, m.source == source); err != nil {
+		if err := makeTarget(m.target, m.source == source || m.source == "/dev/kmsg"); err != nil {
 			return "", err
 		}
 		if err := unix.Mount(m.source, m.target, m.fstype, m.flags, ""); err != nil {
@@ -201,6 +211,9 @@ func makeTarget(path string, file bool) error {
 		return nil
 	}
 	if file {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
 		return os.WriteFile(path, nil, 0o755)
 	}
 	return os.MkdirAll(path, 0o755)
