@@ -77,10 +77,7 @@ func contained(r *report, root *exporter) {
 
 func compareConfined(r *report, c confinement, all, some *page) {
 	if !c.ownNetwork {
-		// Why a collector was skipped may differ: no right to, or no device.
-		lost := slices.DeleteFunc(missing(all, some), func(s string) bool {
-			return strings.HasPrefix(s, catalog.CollectorSkipped.Name)
-		})
+		lost := missing(all, some)
 		read := len(some.of(&catalog.CollectorSkipped, "collector", "kmsg")) == 0
 		equal(r, c.name+": the kernel's log is read", c.kernelLog, read)
 		r.ok(len(lost) == 0, c.name+": series lost", "none", fmt.Sprintf("%d of %d %s", len(lost), len(all.series), strings.Join(lost, " ")))
