@@ -22,7 +22,7 @@ func (b *builder) evidence(r *engine.Rule, a *engine.Alert) []Evidence {
 	seen := map[uint64]bool{}
 	for _, s := range engine.Selectors(r, b.groups) {
 		m := b.metrics[s.Metric]
-		if m != nil && (m.Unit == catalog.InInfo || m.Unit == catalog.InTimestamp) {
+		if m != nil && (m.Unit == catalog.InInfo || m.Unit == catalog.InTimestamp && !slices.Contains(m.Labels, "event")) {
 			continue // they say who and when, not what
 		}
 		var shown []Evidence

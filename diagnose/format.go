@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // text is evidence in one line. Labels that the finding names already are left
@@ -75,6 +76,8 @@ func quantity(v float64, unit string) string {
 		return si(v, "T/s")
 	case "bytes":
 		return si(v, "B")
+	case "timestamp_seconds":
+		return time.Unix(int64(v), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 	case "":
 		return grouped(v)
 	}
