@@ -147,7 +147,7 @@ stack: build ## the demo with Prometheus and Alertmanager, without containers (s
 
 .PHONY: e2e
 e2e: build ## real Prometheus and Alertmanager with rdmawatch (see test/e2e)
-	cd test/e2e && $(GO) test -count=1 -shuffle=on -parallel 12 ./...
+	cd test/e2e && $(GO) test -count=1 -shuffle=on -parallel 4 ./...
 
 .PHONY: fleet-bench
 fleet-bench: build ## what a fleet costs a Prometheus (ARGS='--nodes=1000'; see test/fleet)
