@@ -247,7 +247,7 @@ func (f *families) fill(s *node.Snapshot) {
 		}
 		i++
 	})
-	if !same || i != len(f.order) {
+	if !same || i != len(f.order) || f.pages == nil { // a new set, for no samples at all
 		f.build(s)
 	}
 }

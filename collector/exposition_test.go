@@ -340,6 +340,16 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// A scrape that comes while the program ends, and is the first of its set of
+// families, is an empty page.
+func TestScrapeAfterStop(t *testing.T) {
+	m, e := scrapedRig(t)
+	m.runner.Stop()
+	if w := get(t, e.Handler(3), "/metrics"); w.Code != http.StatusOK || w.Body.Len() != 0 {
+		t.Errorf("status %d, %q", w.Code, w.Body)
+	}
+}
+
 func TestMoreFamiliesAreSortedIn(t *testing.T) {
 	m, _ := scrapedRig(t)
 	more := prometheus.NewRegistry()

@@ -160,7 +160,7 @@ func listen(ctx context.Context, server *http.Server, flags *web.FlagConfig, log
 	case <-ctx.Done():
 	}
 	level.Info(logger).Log("msg", "stopping")
-	const grace = 1500 * time.Millisecond // a supervisor expects us gone in 2 s
+	const grace = time.Second // to be gone in 2 s, on a busy machine as well
 	ending, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
