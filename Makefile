@@ -58,7 +58,7 @@ demo: ## a simulated node with faults on :10055, no NIC needed (ARGS='--help')
 .PHONY: test
 test: ## all tests that need nothing but Go
 	@[ -n '$(RACE)' ] || echo 'No C compiler with headers: without the race detector.'
-	$(GO) test $(RACE) -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e '/alerts$$' -e '/dashboards$$')
+	$(GO) test $(RACE) -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e '/alerts$$' -e '/dashboards$$' -e '/test/faults$$')
 # The scenarios play days of virtual time: without the race detector, which the
 # packages that they run have in their own tests.
 	$(GO) test -shuffle=on -timeout 60m ./alerts ./dashboards
@@ -104,6 +104,14 @@ lint: ## golangci-lint with .golangci.yml, of the version in tools/go.mod
 .PHONY: test-browser
 test-browser: build ## the pages in headless Chromium, with pictures in build/screenshots
 	cd test/browser && $(GO) test -count=1 -shuffle=on ./...
+
+.PHONY: test-faults
+test-faults: ## the binary while files hang, clients misbehave, disks are full (as root: all of it)
+	cd test/faults && $(GO) test -count=1 -shuffle=on -v . | grep -v -e '^=== ' -e 'level='
+
+.PHONY: vulncheck
+vulncheck: ## known vulnerabilities that the binary can reach (needs vuln.go.dev)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -tags $(TAGS) ./cmd/rdmawatch
 
 .PHONY: test-vm
 test-vm: ## the binary against a real kernel with soft-RoCE, in QEMU
