@@ -40,6 +40,16 @@ func Sources() []Source {
 			Every: settingsAge, open: openQoS,
 		},
 		{
+			Name: "pkey", Default: true, What: "partition keys of InfiniBand ports",
+			Cost:  "one firmware command a key and four more, once a minute; the whole table every ten minutes",
+			Every: settingsAge, open: openPKey,
+		},
+		{
+			Name: "gid", Default: true, What: "GID tables of RoCE ports, from which connections take their addresses",
+			Cost:  "three small files an entry and four more, once a minute; the whole table every ten minutes; the firmware is not asked",
+			Every: settingsAge, open: openGID,
+		},
+		{
 			Name: "pcie", Default: true, What: "PCIe link of the device, the path above it, and the errors (AER) at both ends",
 			Cost: "fourteen small files a PCI function and two more for each switch above it; the firmware is not asked",
 			open: openPCIe,

@@ -87,7 +87,7 @@ type Change struct {
 type Target struct {
 	HW      Names `yaml:"hw"`      // <device>/<port>/<counter>: hw_counters of a port; <device>/<counter>: of the device
 	PMA     Names `yaml:"pma"`     // <device>/<port>/<counter>: InfiniBand port counters
-	Port    Names `yaml:"port"`    // <device>/<port>/<file>: state, phys_state, rate, lid ...
+	Port    Names `yaml:"port"`    // <device>/<port>/<file>: state, rate, pkeys/0, gid_attrs/types/0 ...
 	PCI     Names `yaml:"pci"`     // <address>/<file>
 	AER     Names `yaml:"aer"`     // <address>/<file>/<error>: a line of an AER file
 	Net     Names `yaml:"net"`     // <interface>/<file>
@@ -267,32 +267,32 @@ type value struct {
 func (t *Target) values() ([]value, error) {
 	var all []value
 	for _, kind := range []struct {
-		names Names
-		parts int
-		place func(p []string) value
+		names       Names
+		least, most int // parts of a name
+		place       func(p []string) value
 	}{
-		{t.HW, -1, func(p []string) value {
+		{t.HW, 2, 3, func(p []string) value {
 			if len(p) == 2 {
 				return value{file: "sys/class/infiniband/" + p[0] + "/hw_counters/" + p[1]}
 			}
 			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/hw_counters/" + p[2]}
 		}},
-		{t.PMA, 3, func(p []string) value {
+		{t.PMA, 3, 3, func(p []string) value {
 			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/counters/" + p[2]}
 		}},
-		{t.Port, 3, func(p []string) value {
-			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + p[1] + "/" + p[2]}
+		{t.Port, 3, 5, func(p []string) value {
+			return value{file: "sys/class/infiniband/" + p[0] + "/ports/" + strings.Join(p[1:], "/")}
 		}},
-		{t.PCI, 2, func(p []string) value { return value{file: "sys/bus/pci/devices/" + p[0] + "/" + p[1]} }},
-		{t.AER, 3, func(p []string) value { return value{"sys/bus/pci/devices/" + p[0] + "/" + p[1], p[2]} }},
-		{t.Net, 2, func(p []string) value { return value{file: "sys/class/net/" + p[0] + "/" + p[1]} }},
-		{t.Ethtool, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/S", p[1]} }},
-		{t.FEC, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/fec", p[1]} }},
-		{t.Pause, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/a", p[1]} }},
+		{t.PCI, 2, 2, func(p []string) value { return value{file: "sys/bus/pci/devices/" + p[0] + "/" + p[1]} }},
+		{t.AER, 3, 3, func(p []string) value { return value{"sys/bus/pci/devices/" + p[0] + "/" + p[1], p[2]} }},
+		{t.Net, 2, 2, func(p []string) value { return value{file: "sys/class/net/" + p[0] + "/" + p[1]} }},
+		{t.Ethtool, 2, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/S", p[1]} }},
+		{t.FEC, 2, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/fec", p[1]} }},
+		{t.Pause, 2, 2, func(p []string) value { return value{"ethtool/" + p[0] + "/a", p[1]} }},
 	} {
 		for _, name := range kind.names {
 			parts := strings.Split(name, "/")
-			if len(parts) != kind.parts && (kind.parts != -1 || len(parts) != 2 && len(parts) != 3) {
+			if len(parts) < kind.least || len(parts) > kind.most {
 				return nil, fmt.Errorf("%q does not have the parts its key asks for", name)
 			}
 			all = append(all, kind.place(parts))

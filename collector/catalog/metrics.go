@@ -208,6 +208,11 @@ func Metrics() []*Metric {
 		&BondMembers,
 		&BondMembersActive,
 		&CounterSaturated,
+		&PortPKeys,
+		&PortPKeyFull,
+		&PortGIDs,
+		&PortGIDIndex,
+		&PortGIDChanges,
 		&ConfigPFCEnabled,
 		&ConfigSetting,
 		&ConfigHash,
@@ -513,6 +518,12 @@ var (
 
 // Settings that ports of one role ought to have in common.
 var (
+	PortPKeys      = Metric{"rdma_port_partition_keys", Gauge, Port, Wire, Count, nil, "Partition keys of the port, each number once.", shared}
+	PortPKeyFull   = Metric{"rdma_port_partition_full_member", Gauge, Port, Wire, Count, []string{"pkey"}, "1 if the port is a full member of the partition (number without the membership bit; 0x7fff is the default one), 0 if a limited one, which cannot talk to other limited members.", shared}
+	PortGIDs       = Metric{"rdma_port_gids", Gauge, Port, Host, Count, []string{"type", "family"}, "Entries of the port's GID table by type (roce_v1, roce_v2) and by what they are made of: ipv4, ipv6 (global), link_local.", shared}
+	PortGIDIndex   = Metric{"rdma_port_roce_v2_gid_index", Gauge, Port, Host, Count, nil, "Place in the GID table of the first RoCE v2 GID of the port's own interface that can be routed: an IPv4 address, or else a global IPv6 address.", shared}
+	PortGIDChanges = Metric{"rdma_port_gid_table_changes_total", Counter, Port, Host, Count, nil, "Readings in which the port's GID table was another than in the reading before.", shared}
+
 	ConfigPFCEnabled = Metric{"rdma_config_pfc_enabled", Gauge, Port, Wire, Count, []string{"priority"}, "1 if PFC holds packets of this priority back instead of dropping them, else 0; what the driver has in force, set by hand or learned by DCBX.", physical}
 	ConfigSetting    = Metric{"rdma_config_setting_info", Gauge, Port, Host, InInfo, []string{"setting", "value"}, "A setting of the port in words: pfc, ets, dscp (a table of none means that the VLAN's priority counts), buffer, traffic_class, dcqcn_np, dcqcn_rp. Ports of one role ought to have equal values.", physical}
 	ConfigHash       = Metric{"rdma_config_hash_info", Gauge, Port, Host, InInfo, []string{"hash"}, "A hash of all settings of the port that the collector qos reads; ports that are set up alike have the same.", physical}
