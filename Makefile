@@ -8,7 +8,7 @@ BINARY  := build/rdmawatch
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
 # clock as failed (golang/go#75804).
 FUZZTIME ?= 100000x
-# Where an input is a whole archive.
+# Where an input costs much: a whole archive, all rules, a node that is read.
 FUZZTIME_ARCHIVE ?= 20000x
 # Percent of collector/... that its own tests must run. Go counts statements,
 # of which well formatted code has one to the line.
@@ -76,7 +76,7 @@ fuzz: ## every fuzz target in turn (FUZZTIME=100000x each)
 	@set -e; packages=$$($(GO) list ./...); for pkg in $$packages; do \
 		listed=$$($(GO) test -list '^Fuzz' $$pkg); \
 		for target in $$(echo "$$listed" | sed -n '/^Fuzz/p'); do \
-			count=$(FUZZTIME); case $$pkg in */capture) count=$(FUZZTIME_ARCHIVE);; esac; \
+			count=$(FUZZTIME); case $$pkg/$$target in */capture/*|*/FuzzParseSettings|*/FuzzRestore) count=$(FUZZTIME_ARCHIVE);; esac; \
 			echo "== $$target in $$pkg, $$count"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $$count -fuzzminimizetime 100x $$pkg; \
 		done; \
@@ -107,7 +107,7 @@ test-browser: build ## the pages in headless Chromium, with pictures in build/sc
 
 .PHONY: test-faults
 test-faults: ## the binary while files hang, clients misbehave, disks are full (as root: all of it)
-	cd test/faults && $(GO) test -count=1 -shuffle=on -v . | grep -v -e '^=== ' -e 'level='
+	cd test/faults && $(GO) test -count=1 -shuffle=on -v .
 
 .PHONY: vulncheck
 vulncheck: ## known vulnerabilities that the binary can reach (needs vuln.go.dev)

@@ -206,3 +206,14 @@ func TestPresenceOfABond(t *testing.T) {
 		t.Errorf("%d devices", len(s.Devices))
 	}
 }
+
+// Whatever is in the state file, the devices are read.
+func FuzzRestore(f *testing.F) {
+	f.Add([]byte(`{"boot":"b1","inventory":{"x":null},"devices":{"a0":{"instance":1,"ports":{"1":null},"wraps":{}},"b0":null}}`))
+	f.Add([]byte(`{"boot":"b1","devices":{"a0":{"registered":"2026-03-01T12:00:00Z","wraps":{"class/infiniband/a0/ports/1/hw_counters/rx_write_requests":null}}}}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		m := newRig(t, join(nic("a0", "mlx5_core", "0000:01:00.0", fileSet{symbols: "3\n"}), fileSet{bootID: "b1\n"}), only("counters"))
+		_ = m.runner.Restore(content) // what it refuses it may leave out
+		m.collect().want(t, values{symbolsOf("a0"): 3})
+	})
+}

@@ -28,13 +28,13 @@ func TestBlockedFiles(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			args := []string{r.sysfs(), "--collector.timeout=3s", "--collector.min-interval=0s", "--no-alerting.enabled"}
-			p := serve(t, args...)
+			p := serveShipped(t, args...)
 			first := p.scrape()
 			first.want(t, map[string]float64{stalled0: 0, stalled1: 0})
 			healthy := p.held()
 			p.terminate()
 			release := r.block(c.blocked(r)...)
-			p = serve(t, args...) // anew: files that are open already would still answer
+			p = serveShipped(t, args...) // anew: files that are open already would still answer
 			begin := time.Now()
 			got := p.scrape()
 			if took := time.Since(begin); took > scrapeTimeout {

@@ -149,7 +149,7 @@ func TestHugeHeader(t *testing.T) {
 // Clients that leave in the middle of an answer, with a reset.
 func TestClientsThatLeave(t *testing.T) {
 	t.Parallel()
-	p := serve(t, newRig(t).sysfs(), "--collector.min-interval=0s")
+	p := serveShipped(t, newRig(t).sysfs(), "--collector.min-interval=0s")
 	before := p.held()
 	for range 300 {
 		conn := p.dial()
@@ -208,7 +208,7 @@ func TestWrongPasswords(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "web.yml")
 	// Of "correct horse", at the least cost.
 	write(t, config, []byte("basic_auth_users:\n  prometheus: $2a$04$xu7HmUldU.OKL9h8/T3jWeR06uNejUWPg0wyDe4lD.wvQ1vfU65lK\n"))
-	p := serve(t, newRig(t).sysfs(), "--no-alerting.enabled", "--web.config.file="+config)
+	p := serveShipped(t, newRig(t).sysfs(), "--no-alerting.enabled", "--web.config.file="+config)
 	ask := func(password string) int {
 		req, err := http.NewRequest(http.MethodGet, "http://"+p.address+"/metrics", nil)
 		if err != nil {

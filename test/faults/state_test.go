@@ -13,7 +13,7 @@ import (
 
 // ownRules has one alert that comes and goes with every evaluation.
 const ownRules = `groups: [{name: own, rules: [
-  {alert: OwnFlips, expr: 'rdma_devices and on () (vector(time() * 1000 % 100) < 50)', labels: {severity: warning}, annotations: {summary: flips}},
+  {alert: OwnFlips, expr: 'rdma_devices and on () (vector(time() * 1000 % 700) < 350)', labels: {severity: warning}, annotations: {summary: flips}},
   {alert: OwnFires, expr: 'rdma_devices > 0', labels: {severity: warning}, annotations: {summary: fires}},
 ]}]`
 
@@ -134,7 +134,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	rules, file := filepath.Join(dir, "rules.yaml"), filepath.Join(dir, "state.json")
 	write(t, rules, []byte(ownRules))
 	for range 3 {
-		p := serveShipped(t, r.sysfs(), "--alerting.interval=10ms", "--collector.min-interval=0s", "--alerting.rules="+rules, "--alerting.state-file="+file)
+		p := serveShipped(t, r.sysfs(), "--alerting.interval=100ms", "--collector.min-interval=0s", "--alerting.rules="+rules, "--alerting.state-file="+file)
 		flips := func() int { return strings.Count(p.said(), "OwnFlips") }
 		eventually(t, "alerts come and go", func() bool { return flips() >= 3 })
 		if err := p.cmd.Process.Kill(); err != nil {
