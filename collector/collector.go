@@ -33,7 +33,7 @@ type Source struct {
 	openNode func(*host.Door) reader
 }
 
-// reader reads one subsystem of one device, again and again.
+// reader reads one subsystem of one device or of the node, again and again.
 type reader interface {
 	// read adds what it finds to b. Its error joins what went wrong beyond
 	// "the device does not offer this".
@@ -44,6 +44,7 @@ type reader interface {
 // batch collects the samples of one reading of one device, or of the node.
 type batch struct {
 	now     time.Time
+	devices []string // for a source of the node: those that are there and may be read
 	samples []node.Sample
 }
 

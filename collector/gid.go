@@ -102,12 +102,8 @@ func (p *gidPort) read(d *host.Door, b *batch) error {
 	for _, kind := range gidKinds() {
 		b.add(p.counts[kind], counts[kind])
 	}
-	if index != "" {
-		n, err := strconv.Atoi(index)
-		if err != nil {
-			return err
-		}
-		b.add(p.index, float64(n))
+	if index >= 0 {
+		b.add(p.index, float64(index))
 	}
 	b.add(p.changes, p.changed)
 	return nil
@@ -115,37 +111,37 @@ func (p *gidPort) read(d *host.Door, b *batch) error {
 
 // kinds counts the entries, and finds the first that a program on another subnet
 // can answer to: RoCE v2 on an IPv4 address of the port's own interface, else on
-// a global IPv6 address of it.
-func (p *gidPort) kinds(d *host.Door) (counts map[gidKind]float64, index string, err error) {
+// a global IPv6 address of it. index is -1 if there is none.
+func (p *gidPort) kinds(d *host.Door) (counts map[gidKind]float64, index int, err error) {
 	types, err := d.OpenDir(path.Join(p.dir, "gid_attrs/types"))
 	if err != nil {
-		return nil, "", err
+		return nil, -1, err
 	}
 	defer types.Close()
 	counts = map[gidKind]float64{}
-	var ipv4, ipv6 string
+	ipv4, ipv6 := -1, -1
 	for _, slot := range p.table.inUse() {
-		version, err := readOnce(types.File(slot), d)
+		version, err := readOnce(types.File(strconv.Itoa(slot)), d)
 		if host.NotOffered(err) {
 			continue // removed a moment ago
 		}
 		if err != nil {
-			return nil, "", err
+			return nil, -1, err
 		}
 		family, err := gidFamily(p.table.used[slot])
 		if err != nil {
-			return nil, "", fmt.Errorf("slot %s: %w", slot, err)
+			return nil, -1, fmt.Errorf("slot %d: %w", slot, err)
 		}
 		kind := gidKind{roceVersion(version), family}
 		counts[kind]++
 		switch {
-		case kind == gidKind{"roce_v2", "ipv4"} && ipv4 == "" && p.own(d, slot):
+		case kind == gidKind{"roce_v2", "ipv4"} && ipv4 < 0 && p.own(d, slot):
 			ipv4 = slot
-		case kind == gidKind{"roce_v2", "ipv6"} && ipv6 == "" && p.own(d, slot):
+		case kind == gidKind{"roce_v2", "ipv6"} && ipv6 < 0 && p.own(d, slot):
 			ipv6 = slot
 		}
 	}
-	if ipv4 == "" {
+	if ipv4 < 0 {
 		ipv4 = ipv6
 	}
 	return counts, ipv4, nil
@@ -153,8 +149,8 @@ func (p *gidPort) kinds(d *host.Door) (counts map[gidKind]float64, index string,
 
 // own reports whether an entry belongs to the port's own interface: VLANs and
 // others on top of it have entries in the same table.
-func (p *gidPort) own(d *host.Door, slot string) bool {
-	netdev, err := d.Read(path.Join(p.dir, "gid_attrs/ndevs", slot))
+func (p *gidPort) own(d *host.Door, slot int) bool {
+	netdev, err := d.Read(path.Join(p.dir, "gid_attrs/ndevs", strconv.Itoa(slot)))
 	return err != nil || p.p.netdev == "" || netdev == p.p.netdev
 }
 

@@ -20,6 +20,7 @@ type kmsgReader struct {
 	log      *host.KernelLog
 	messages []catalog.KernelMessage
 	subjects subjects
+	devices  []string // those that there were when they were looked at
 	listed   time.Time
 	sleep    time.Time
 
@@ -63,7 +64,7 @@ func (r *kmsgReader) read(b *batch) error {
 	case err != nil:
 		return err
 	}
-	r.relist(b.now)
+	r.relist(b.now, b.devices)
 	for _, m := range messages {
 		r.book(m, b.now)
 	}
@@ -128,12 +129,18 @@ func (r *kmsgReader) count(s *subject, m catalog.KernelMessage) *kernelCount {
 
 // relist looks which devices there are, and has a zero for all that can be said
 // of them, so that the first time is an increase.
-func (r *kmsgReader) relist(now time.Time) {
-	if age := now.Sub(r.listed); !r.listed.IsZero() && age >= 0 && age < rediscoverAfter {
+func (r *kmsgReader) relist(now time.Time, devices []string) {
+	if age := now.Sub(r.listed); age >= 0 && age < rediscoverAfter && slices.Equal(devices, r.devices) {
 		return
 	}
-	r.listed = now
-	for _, s := range r.subjects.list(r.door) {
+	r.listed, r.devices = now, devices
+	present, renamed := r.subjects.list(r.door, devices)
+	for event := range r.counts {
+		if renamed[event.device] {
+			delete(r.counts, event)
+		}
+	}
+	for _, s := range present {
 		for _, m := range r.messages {
 			if !m.Harmless && (m.Driver == "" || m.Driver == s.driver) {
 				r.count(s, m)
@@ -185,17 +192,11 @@ func (s subjects) find(text string) *subject {
 	return nil
 }
 
-// list looks for devices and returns those that are there. Of a port that
-// several are below the first function speaks, as long as it is there.
-func (s subjects) list(d *host.Door) []*subject {
-	if !d.Exists(class) {
-		return nil
-	}
-	names, err := d.List(class)
-	if err != nil {
-		return nil
-	}
-	var present []*subject
+// list finds out about the devices of these names, and returns them, and the
+// former names of those that have another now. Of a port that several are below the first
+// function speaks, as long as it is there.
+func (s subjects) list(d *host.Door, names []string) (present []*subject, renamed map[string]bool) {
+	renamed = map[string]bool{}
 	above := map[string]*subject{}
 	for _, name := range names {
 		pciPath := namedPCI(d, name)
@@ -203,6 +204,9 @@ func (s subjects) list(d *host.Door) []*subject {
 			continue
 		}
 		it := &subject{name, path.Base(pciPath), boundDriver(d, pciPath)}
+		if before := s[it.pci]; before != nil && !slices.Contains(names, before.device) {
+			renamed[before.device] = true
+		}
 		present = append(present, it)
 		s[name], s[it.pci] = it, it
 		for _, netdev := range functionNetdevs(d, pciPath) {
@@ -221,7 +225,7 @@ func (s subjects) list(d *host.Door) []*subject {
 	for address, it := range above {
 		s[address] = it
 	}
-	return present
+	return present, renamed
 }
 
 // bond has the other members of a bond speak of the device that stands for it.

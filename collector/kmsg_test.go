@@ -125,7 +125,13 @@ func TestKmsgExcluded(t *testing.T) {
 		"by name for kmsg": func(c *Config) { c.Filters["kmsg"] = filter(t, "mlx5_1", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := newRig(t, twoFunctions(fileSet{"dmesg": ""}), only("kmsg"), adjust).collect()
+			m := newRig(t, twoFunctions(fileSet{"dmesg": ""}), only("kmsg"), adjust)
+			v := m.collect()
+			for _, what := range m.opened() {
+				if strings.Contains(what, "mlx5_0") || strings.Contains(what, "41:00.0") {
+					t.Errorf("looks at %s", what)
+				}
+			}
 			v.absent(t, `rdma_kernel_events_total{device="mlx5_0"`)
 			if len(v.like(`rdma_kernel_events_total{device="mlx5_1"`)) == 0 || len(v.like("rdma_kernel_log_lost")) != 1 ||
 				len(v.like(`rdma_collector_success{device="",collector="kmsg"`)) != 1 {
@@ -144,4 +150,18 @@ func FuzzSubject(f *testing.F) {
 			t.Errorf("%q is about %v", text, got)
 		}
 	})
+}
+
+// A device with another name is spoken of under that name only, and at once.
+func TestKmsgRenamed(t *testing.T) {
+	m := newRig(t, twoFunctions(fileSet{"dmesg": ""}), only("kmsg"))
+	if v := m.collect(); len(v.like(`rdma_kernel_events_total{device="mlx5_0"`)) == 0 {
+		t.Fatal("nothing of mlx5_0")
+	}
+	m.remove("sys/class/infiniband/mlx5_0")
+	m.add(fileSet{"sys/class/infiniband/rocep65s0": "-> ../../devices/pci0000:00/0000:00:01.0/0000:41:00.0/infiniband/mlx5_0"})
+	m.later(time.Second)
+	v := m.collect()
+	v.absent(t, `rdma_kernel_events_total{device="mlx5_0"`)
+	v.want(t, values{`rdma_kernel_events_total{device="rocep65s0",pci="0000:41:00.0",event="netdev_watchdog"}`: 0})
 }

@@ -65,7 +65,7 @@ func (p *pkeyPort) read(d *host.Door, b *batch) error {
 	for _, slot := range p.table.inUse() {
 		key, err := parsePKey(p.table.used[slot])
 		if err != nil {
-			return fmt.Errorf("slot %s: %w", slot, err)
+			return fmt.Errorf("slot %d: %w", slot, err)
 		}
 		full[key.number] = full[key.number] || key.full // it may be in the table as both
 	}

@@ -131,7 +131,7 @@ func (r *Runner) Collect(ctx context.Context, only []string) *node.Snapshot {
 	}
 	for _, n := range r.whole {
 		if wanted[n.source.source.Name] {
-			n.begin(now)
+			n.begin(now, names)
 		}
 	}
 	var reading []*device

@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,23 +13,23 @@ import (
 )
 
 // slots reads a table of a port that has a file for each slot, most of which
-// are empty. Those in use are read again each time, and behind them as many as
-// spareSlots, since a new entry takes the first slot that is free. The whole
-// table is read when it is listed anew.
+// are empty. Those in use are read again each time, and behind each as many as
+// spareSlots, since a new entry takes the first slot that is free. Now and then
+// it looks further: entries that were removed leave a gap.
 type slots struct {
-	path   string
-	empty  func(text string) bool
-	names  []string // of the slots, in order
-	used   map[string]string
-	relist time.Time
+	path  string
+	empty func(text string) bool
+	used  map[int]string
+	end   int // how many slots there are, 0 if not known
+	next  time.Time
 }
 
 const (
 	// spareSlots is how many empty slots in a row are read before the rest of
-	// the table is taken for empty.
-	spareSlots = 4
-	// maxSlots bounds what is read of a table: drivers have up to 1,024 slots.
-	maxSlots = 4096
+	// the table is taken for empty, and spareSlotsNow how many now and then. Some
+	// tables have 1,024 slots, and to read them all would take 10 ms.
+	spareSlots    = 4
+	spareSlotsNow = 64
 )
 
 // read reads the table, and reports whether it differs from the last time.
@@ -37,55 +39,51 @@ func (s *slots) read(d *host.Door, now time.Time) (changed bool, err error) {
 		return false, err
 	}
 	defer dir.Close()
-	whole := !now.Before(s.relist)
-	if whole {
-		if err := s.list(dir, d); err != nil {
-			return false, err
-		}
-		s.relist = now.Add(relistAfter)
+	most := spareSlots
+	if !now.Before(s.next) {
+		most = spareSlotsNow
 	}
-	used, spare := map[string]string{}, 0
-	for _, name := range s.names {
-		if _, was := s.used[name]; !was && !whole && spare >= spareSlots {
+	used, spare, last := map[int]string{}, 0, s.last()
+	for slot := 0; s.end == 0 || slot < s.end; slot++ {
+		if _, was := s.used[slot]; !was && spare >= most {
+			if slot > last {
+				break
+			}
 			continue
 		}
-		text, err := readOnce(dir.File(name), d)
+		text, err := readOnce(dir.File(strconv.Itoa(slot)), d)
+		if errors.Is(err, fs.ErrNotExist) {
+			s.end = slot
+			break
+		}
 		switch {
 		case err == nil && !s.empty(text):
-			used[name], spare = text, 0
+			used[slot], spare = text, 0
 		case err == nil || host.NotOffered(err): // EINVAL is how some kernels say empty
 			spare++
 		default:
 			return false, err
 		}
 	}
+	if most == spareSlotsNow {
+		s.next = now.Add(relistAfter)
+	}
 	changed = s.used != nil && !maps.Equal(s.used, used)
 	s.used = used
 	return changed, nil
 }
 
-// list finds out which slots there are.
-func (s *slots) list(dir *host.Dir, d *host.Door) error {
-	names, err := dir.List(d)
-	if err != nil {
-		return err
+// last is the last slot that had an entry, -1 if none had.
+func (s *slots) last() int {
+	last := -1
+	for slot := range s.used {
+		last = max(last, slot)
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { _, err := strconv.ParseUint(n, 10, 16); return err != nil })
-	slices.SortFunc(names, func(a, b string) int { return len(a)*1000 - len(b)*1000 + strings.Compare(a, b) })
-	s.names = names[:min(len(names), maxSlots)]
-	return nil
+	return last
 }
 
 // inUse lists the slots that have an entry, in order.
-func (s *slots) inUse() []string {
-	var list []string
-	for _, name := range s.names {
-		if _, ok := s.used[name]; ok {
-			list = append(list, name)
-		}
-	}
-	return list
-}
+func (s *slots) inUse() []int { return slices.Sorted(maps.Keys(s.used)) }
 
 // readOnce reads a file that is not kept open.
 func readOnce(f *host.File, d *host.Door) (string, error) {

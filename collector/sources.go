@@ -41,12 +41,12 @@ func Sources() []Source {
 		},
 		{
 			Name: "pkey", Default: true, What: "partition keys of InfiniBand ports",
-			Cost:  "one firmware command a key and four more, once a minute; the whole table every ten minutes",
+			Cost:  "one firmware command a key and four more, once a minute; 64 more every ten minutes",
 			Every: settingsAge, open: openPKey,
 		},
 		{
 			Name: "gid", Default: true, What: "GID tables of RoCE ports, from which connections take their addresses",
-			Cost:  "three small files an entry and four more, once a minute; the whole table every ten minutes; the firmware is not asked",
+			Cost:  "three small files an entry and four more, once a minute; 64 more every ten minutes; the firmware is not asked",
 			Every: settingsAge, open: openGID,
 		},
 		{

@@ -34,21 +34,17 @@ func newNodeSources(r *Runner) []*nodeSource {
 	return all
 }
 
-func (n *nodeSource) begin(now time.Time) {
-	n.start(func() []node.Sample {
-		b := &batch{now: now}
-		n.log(n.source.read(b), now)
-		return slices.DeleteFunc(b.samples, n.excluded)
+// begin starts a reading. devices are those of the node.
+func (n *nodeSource) begin(now time.Time, devices []string) {
+	name := n.source.source.Name
+	devices = slices.DeleteFunc(slices.Clone(devices), func(device string) bool {
+		return !n.r.c.Devices.Allows(device) || !n.r.c.Filters[name].Allows(device)
 	})
-}
-
-// excluded reports whether a sample is about a device that is not to be read.
-func (n *nodeSource) excluded(s node.Sample) bool {
-	if labels := s.Series.Metric.LabelNames(); len(labels) == 0 || labels[0] != "device" || s.Series.Values[0] == "" {
-		return false
-	}
-	device := s.Series.Values[0]
-	return !n.r.c.Devices.Allows(device) || !n.r.c.Filters[n.source.source.Name].Allows(device)
+	n.start(func() []node.Sample {
+		b := &batch{now: now, devices: devices}
+		n.log(n.source.read(b), now)
+		return b.samples
+	})
 }
 
 // wait returns the samples of the reading. Of a source that does not answer it
