@@ -476,7 +476,7 @@ func removed(r *report, root *exporter) {
 	if p := root.scrape(r); p != nil {
 		equal(r, "devices", "1", p.text(seriesOf(&catalog.Devices)))
 		// What the kernel's log has said of it, and may still say, is kept.
-		log := len(p.of(&catalog.KernelEvents, "device", "rxe1"))
+		log := len(p.of(&catalog.KernelEvents, "device", "rxe1")) + len(p.of(&catalog.KernelEventLast, "device", "rxe1"))
 		equal(r, "series of rxe1 beside the log", 0, len(p.with("device", "rxe1"))-log)
 	}
 	root.healthy(r, "rxe0")
