@@ -83,7 +83,7 @@ func TestReady(t *testing.T) {
 
 func TestStatusHealthy(t *testing.T) {
 	page := get(published(t, config(), healthy8(began, t)), "/")
-	has(t, page, "<title>Nothing found · gpu-17</title>", "8 ports, judged by 7", "running for 2\u00a0d\u00a02\u00a0h", "rdmawatch 0.9.0",
+	has(t, page, "<title>Nothing found · gpu-17</title>", "8 ports, judged by 8", "running for 2\u00a0d\u00a02\u00a0h", "rdmawatch 0.9.0",
 		"rx_tomorrow", "4,711", "400\u00a0Gb/s", "32 GT/s x16", "0.11\u00a0%", "None has fired since this program started", `href="metrics"`)
 	hasNot(t, page, `id="findings"`, `id="pending"`, `id="simulated"`, `id="stalled"`, `id="sinceboot"`)
 }
