@@ -8,8 +8,10 @@ BINARY  := build/rdmawatch
 # A number of inputs, not a time: Go 1.26 may report a fuzz run that ends by the
 # clock as failed (golang/go#75804).
 FUZZTIME ?= 100000x
-# Where an input costs much: a whole archive, all rules, a node that is read.
+# Where an input costs much: a whole archive, or all rules.
 FUZZTIME_ARCHIVE ?= 20000x
+# Where a node is read for each input.
+FUZZTIME_NODE ?= 1500x
 # Percent of collector/... that its own tests must run. Go counts statements,
 # of which well formatted code has one to the line.
 COVER_FLOOR ?= 85
@@ -76,7 +78,8 @@ fuzz: ## every fuzz target in turn (FUZZTIME=100000x each)
 	@set -e; packages=$$($(GO) list ./...); for pkg in $$packages; do \
 		listed=$$($(GO) test -list '^Fuzz' $$pkg); \
 		for target in $$(echo "$$listed" | sed -n '/^Fuzz/p'); do \
-			count=$(FUZZTIME); case $$pkg/$$target in */capture/*|*/FuzzParseSettings|*/FuzzRestore) count=$(FUZZTIME_ARCHIVE);; esac; \
+			count=$(FUZZTIME); case $$pkg/$$target in */capture/*|*/FuzzParseSettings|*/engine/FuzzRestore) count=$(FUZZTIME_ARCHIVE);; \
+				*/collector/FuzzRestore) count=$(FUZZTIME_NODE);; esac; \
 			echo "== $$target in $$pkg, $$count"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $$count -fuzzminimizetime 100x $$pkg; \
 		done; \
