@@ -206,6 +206,7 @@ func (s subjects) list(d *host.Door, names []string) (present []*subject, rename
 		it := &subject{name, path.Base(pciPath), boundDriver(d, pciPath)}
 		if before := s[it.pci]; before != nil && !slices.Contains(names, before.device) {
 			renamed[before.device] = true
+			s[before.device] = it // a late message may have the former name
 		}
 		present = append(present, it)
 		s[name], s[it.pci] = it, it

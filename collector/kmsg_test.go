@@ -163,5 +163,12 @@ func TestKmsgRenamed(t *testing.T) {
 	m.later(time.Second)
 	v := m.collect()
 	v.absent(t, `rdma_kernel_events_total{device="mlx5_0"`)
-	v.want(t, values{`rdma_kernel_events_total{device="rocep65s0",pci="0000:41:00.0",event="netdev_watchdog"}`: 0})
+	v.want(t, values{`rdma_kernel_events_total{device="rocep65s0",pci="0000:41:00.0",event="firmware_fatal"}`: 0})
+
+	// A message that still has the former name is about the same device.
+	m.set("dmesg", "infiniband mlx5_0: Fatal error 1 detected\n")
+	m.later(time.Second)
+	v = m.collect()
+	v.absent(t, `rdma_kernel_events_total{device="mlx5_0"`)
+	v.want(t, values{`rdma_kernel_events_total{device="rocep65s0",pci="0000:41:00.0",event="firmware_fatal"}`: 1})
 }

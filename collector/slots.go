@@ -27,7 +27,8 @@ type slots struct {
 const (
 	// spareSlots is how many empty slots in a row are read before the rest of
 	// the table is taken for empty, and spareSlotsNow how many now and then. Some
-	// tables have 1,024 slots, and to read them all would take 10 ms.
+	// tables have 1,024 slots; to read them all would take 8 ms (estimated, at
+	// 7.8 µs to open, read and close a file of sysfs).
 	spareSlots    = 4
 	spareSlotsNow = 64
 )
