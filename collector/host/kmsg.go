@@ -174,7 +174,10 @@ type kmsg int
 
 func openKmsg(path string) (io.ReadCloser, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	return kmsg(fd), err
+	if err != nil {
+		return nil, err // and no kmsg(-1), which would pass for an open one
+	}
+	return kmsg(fd), nil
 }
 
 func (k kmsg) Read(b []byte) (int, error) {

@@ -103,10 +103,12 @@ func TestKernelLogThatCannotBeOpened(t *testing.T) {
 	tree{"sys/": ""}.write(t, root)
 	d := openHost(t, Config{Sysfs: filepath.Join(root, "sys"), Kmsg: filepath.Join(root, "kmsg")}, nil)
 	l := NewKernelLog(func(string) bool { return true })
-	if _, err := l.Read(d); !NotOffered(err) {
-		t.Errorf("no device: %v", err)
+	for range 3 { // it says the same each time that it is tried
+		if _, err := l.Read(d); !NotOffered(err) {
+			t.Errorf("no device: %v", err)
+		}
 	}
-	if d.Errors["ENOENT"] != 1 {
+	if d.Errors["ENOENT"] != 3 {
 		t.Errorf("counted %v", d.Errors)
 	}
 	l.Close()
